@@ -1,0 +1,66 @@
+/* Plain doubling; texts are small and short-lived, so they are not accounted to a query. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nk_text_release(nk_text *text)
+{
+	free(text->bytes);
+	*text = (nk_text){0};
+}
+
+static bool text_reserve(nk_text *text, int64_t n_more)
+{
+	if (text->failed)
+		return false;
+	int64_t wanted = text->n_bytes + n_more + 1;
+	if (wanted <= text->capacity)
+		return true;
+	int64_t capacity = NK_MAX(wanted, text->capacity * 2 + 64);
+	char *bytes = realloc(text->bytes, (size_t)capacity);
+	if (!bytes) {
+		text->failed = true;
+		return false;
+	}
+	text->bytes = bytes;
+	text->capacity = capacity;
+	return true;
+}
+
+void nk_text_append(nk_text *text, const char *bytes, int64_t n_bytes)
+{
+	if (!text_reserve(text, n_bytes))
+		return;
+	if (n_bytes)
+		memcpy(text->bytes + text->n_bytes, bytes, (size_t)n_bytes);
+	text->n_bytes += n_bytes;
+	text->bytes[text->n_bytes] = 0;
+}
+
+void nk_text_append_string(nk_text *text, const char *string) { nk_text_append(text, string, (int64_t)strlen(string)); }
+
+void nk_text_append_char(nk_text *text, char c) { nk_text_append(text, &c, 1); }
+
+void nk_text_format(nk_text *text, const char *format, ...)
+{
+	va_list arguments, again;
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	int n = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (n >= 0 && text_reserve(text, n)) {
+		vsnprintf(text->bytes + text->n_bytes, (size_t)n + 1, format, again);
+		text->n_bytes += n;
+	}
+	va_end(again);
+}
+
+nk_status nk_text_finish(nk_text *text, nk_error *err)
+{
+	nk_text_append(text, "", 0);
+	if (text->failed)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a text of %lld bytes", (long long)text->n_bytes);
+	return NK_OK;
+}

@@ -1,0 +1,201 @@
+/* Snappy decoding, compiled once per instruction level.
+ *
+ * Decoding is bound by the chain from one tag to the address of the next, and by loads that overlap a store
+ * still in flight. Two loops answer that. The grid loop decodes the pair (literal of 1 to 4 bytes, copy that
+ * completes 8 bytes), which is what a page of near-unique 64-bit values consists of: it merges both in a
+ * register and stores one word, so that a later copy reads exactly one earlier store and forwards. The token
+ * loop treats short literals and copies alike, without a branch between them. Whatever neither takes, and
+ * the ends of both ranges, go through one careful token at a time. Invariant of the fast loops: SLOP bytes
+ * are left in input and output, which every wide read and write stays within. */
+#include "io/codec/snappy.h"
+
+#include <string.h>
+
+enum { SLOP = 80, TOO_LONG = 255 };
+
+typedef struct tag {
+	uint32_t offset_mask; /* of the bytes after the tag; 0 for literals */
+	uint16_t offset_high; /* bits of the offset that the tag holds */
+	uint8_t length;       /* TOO_LONG: long literals and 4-byte offsets, left to the careful path */
+	uint8_t advance;      /* from this tag to the next */
+} tag;
+
+#define LITERAL(n) {0, 0, (n) + 1, (n) + 2}
+#define COPY1(n) {0xff, ((n) >> 3) << 8, ((n) & 7) + 4, 2}
+#define COPY2(n) {0xffff, 0, (n) + 1, 3}
+#define LONG {0, 0, TOO_LONG, 1}
+#define FOUR(n) LITERAL(n), COPY1(n), COPY2(n), LONG
+#define SIXTEEN(n) FOUR(n), FOUR(n + 1), FOUR(n + 2), FOUR(n + 3)
+#define LAST(n) LONG, COPY1(n), COPY2(n), LONG
+static const tag tags[256] = {
+	SIXTEEN(0),  SIXTEEN(4),  SIXTEEN(8),  SIXTEEN(12), SIXTEEN(16), SIXTEEN(20), SIXTEEN(24), SIXTEEN(28),
+	SIXTEEN(32), SIXTEEN(36), SIXTEEN(40), SIXTEEN(44), SIXTEEN(48), SIXTEEN(52), SIXTEEN(56), LAST(60),
+	LAST(61),    LAST(62),    LAST(63),
+};
+
+typedef struct state {
+	const uint8_t *in, *in_end;
+	uint8_t *out, *out_start, *out_end;
+} state;
+
+static inline uint64_t load64(const uint8_t *bytes)
+{
+	uint64_t word;
+	memcpy(&word, bytes, 8);
+	return word;
+}
+
+/* Repeat the bytes from `offset` back; with room, whole words may be written past the length. */
+static inline void copy_back(uint8_t *out, int64_t offset, int64_t length, bool has_room)
+{
+	if (offset >= length) {
+		memcpy(out, out - offset, (size_t)length);
+		return;
+	}
+	int64_t n_bytewise = has_room ? (offset < 8 ? 8 : 0) : length;
+	for (int64_t i = 0; i < n_bytewise; i++)
+		out[i] = out[i - offset];
+	/* a multiple of the period that a whole word fits into */
+	int64_t period = offset * ((7 + offset) / offset);
+	for (int64_t i = n_bytewise; i < length; i += 8)
+		memcpy(out + i, out + i - period, 8);
+}
+
+/* Decode one token of any kind with every bound checked. */
+static bool careful_token(state *s)
+{
+	const uint8_t *in = s->in;
+	int64_t n_left = s->in_end - in;
+	unsigned first = *in++;
+	n_left--;
+	if ((first & 3) == 0) {
+		int64_t length = (first >> 2) + 1;
+		if (length > 60) {
+			int n_bytes = (int)length - 60;
+			if (n_left < n_bytes)
+				return false;
+			length = 0;
+			for (int i = 0; i < n_bytes; i++)
+				length |= (int64_t)in[i] << (8 * i);
+			length++;
+			in += n_bytes;
+			n_left -= n_bytes;
+		}
+		if (length > n_left || length > s->out_end - s->out)
+			return false;
+		memcpy(s->out, in, (size_t)length);
+		s->out += length;
+		s->in = in + length;
+		return true;
+	}
+	int n_bytes = (first & 3) == 3 ? 4 : (int)(first & 3);
+	if (n_left < n_bytes)
+		return false;
+	int64_t length, offset = 0;
+	for (int i = 0; i < n_bytes; i++)
+		offset |= (int64_t)in[i] << (8 * i);
+	if ((first & 3) == 1) {
+		length = ((first >> 2) & 7) + 4;
+		offset |= (int64_t)(first >> 5) << 8;
+	} else {
+		length = (first >> 2) + 1;
+	}
+	if (offset == 0 || offset > s->out - s->out_start || length > s->out_end - s->out)
+		return false;
+	copy_back(s->out, offset, length, s->out_end - s->out >= SLOP);
+	s->out += length;
+	s->in = in + n_bytes;
+	return true;
+}
+
+static inline bool has_room(const state *s) { return s->in_end - s->in >= SLOP && s->out_end - s->out >= SLOP; }
+
+/* Pairs that make one 8-byte word. Returns the number decoded; stops at the first token that is none. */
+static inline int64_t grid_loop(state *s)
+{
+	const uint8_t *in = s->in, *in_last = s->in_end - SLOP;
+	uint8_t *out = s->out, *out_last = s->out_end - SLOP, *out_start = s->out_start;
+	while (in <= in_last && out <= out_last) {
+		uint64_t word = load64(in);
+		unsigned literal = (uint8_t)word; /* (length - 1) << 2 */
+		uint64_t rest = word >> ((2 * literal + 16) & 63);
+		tag copy = tags[(uint8_t)rest];
+		uint64_t offset = ((rest >> 8) & copy.offset_mask) + copy.offset_high;
+		unsigned n_literal = (literal >> 2) + 1;
+		/* a second literal has offset 0, a long one or a 4-byte offset a length that fits no pair */
+		if ((literal & 0xf3) | (n_literal + copy.length != 8) | (offset < 8) |
+		    (offset > (uint64_t)(out - out_start)))
+			break;
+		uint64_t from_copy = UINT64_MAX << (2 * literal + 8);
+		uint64_t value = (load64(out - offset) & from_copy) | ((word >> 8) & ~from_copy);
+		memcpy(out, &value, 8);
+		out += 8;
+		in += n_literal + 2 + (rest & 3);
+	}
+	int64_t n_words = (out - s->out) >> 3;
+	s->in = in;
+	s->out = out;
+	return n_words;
+}
+
+/* Up to n_tokens short tokens; returns how many were taken before one that needs care. */
+static inline int64_t token_loop(state *s, int64_t n_tokens)
+{
+	const uint8_t *in = s->in, *in_last = s->in_end - SLOP;
+	uint8_t *out = s->out, *out_last = s->out_end - SLOP, *out_start = s->out_start;
+	int64_t n_taken = 0;
+	for (; n_taken < n_tokens && in <= in_last && out <= out_last; n_taken++) {
+		uint64_t word = load64(in);
+		tag token = tags[(uint8_t)word];
+		uint64_t offset = ((word >> 8) & token.offset_mask) + token.offset_high;
+		bool is_copy = token.offset_mask != 0;
+		if ((token.length == TOO_LONG) | (is_copy & ((offset < 16) | (offset > (uint64_t)(out - out_start)))))
+			break;
+		const uint8_t *from = is_copy ? out - offset : in + 1;
+		memcpy(out, from, 16);
+		if (token.length > 16)
+			for (int piece = 16; piece < 64; piece += 16)
+				memcpy(out + piece, from + piece, 16);
+		out += token.length;
+		in += token.advance;
+	}
+	s->in = in;
+	s->out = out;
+	return n_taken;
+}
+
+static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out)
+{
+	uint64_t announced = 0;
+	int64_t n_preamble = 0;
+	for (int shift = 0;; shift += 7) {
+		if (n_preamble == n_in || n_preamble == 5)
+			return false;
+		uint8_t byte = in[n_preamble++];
+		announced |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			break;
+	}
+	if (announced != (uint64_t)n_out)
+		return false;
+	state s = {in + n_preamble, in + n_in, out, out, out + n_out};
+	int64_t n_tokens = 1; /* between two tries of the grid loop: more while those come to little */
+	while (has_room(&s)) {
+		int64_t n_words = grid_loop(&s);
+		n_tokens = n_words > 8 ? 2 : n_tokens < 1024 ? 2 * n_tokens : n_tokens;
+		for (int64_t n_left = n_tokens; n_left > 0 && has_room(&s); n_left--) {
+			n_left -= token_loop(&s, n_left);
+			if (n_left > 0 && has_room(&s) && !careful_token(&s))
+				return false;
+		}
+	}
+	while (s.in < s.in_end)
+		if (!careful_token(&s))
+			return false;
+	return s.out == s.out_end;
+}
+
+#define TABLE_(level) nk__snappy_##level
+#define TABLE(level) TABLE_(level)
+
+const nk_snappy_table TABLE(NK_LEVEL) = {.decompress = decompress};
