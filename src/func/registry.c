@@ -1,0 +1,97 @@
+/* One list of lists, sorted once: adding a function to a file of this folder is adding a row there. A new file
+ * adds its list here. */
+#include "func/func.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "func/registry.h"
+
+#define NK_FUNCS(list) list,
+static const nk_func *const lists[] = {
+#include "func/registry.inc"
+};
+#undef NK_FUNCS
+
+enum { MAX_FUNCS = 1024 };
+static const nk_func *sorted[MAX_FUNCS];
+static int n_sorted;
+static pthread_once_t sort_once = PTHREAD_ONCE_INIT;
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(const nk_func *const *)a)->name, (*(const nk_func *const *)b)->name);
+}
+
+static void sort_all(void)
+{
+	for (int i = 0; i < NK_COUNT(lists); i++)
+		for (const nk_func *func = lists[i]; func->name && n_sorted < MAX_FUNCS; func++)
+			sorted[n_sorted++] = func;
+	qsort(sorted, (size_t)n_sorted, sizeof sorted[0], by_name);
+}
+
+const nk_func *nk_func_find(const char *name)
+{
+	pthread_once(&sort_once, sort_all);
+	int low = 0, high = n_sorted - 1;
+	while (low <= high) {
+		int middle = (low + high) / 2;
+		int order = strcmp(name, sorted[middle]->name);
+		if (order == 0)
+			return sorted[middle];
+		if (order < 0)
+			high = middle - 1;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+int nk_func_count(void)
+{
+	pthread_once(&sort_once, sort_all);
+	return n_sorted;
+}
+
+const nk_func *nk_func_at(int i)
+{
+	pthread_once(&sort_once, sort_all);
+	return sorted[i];
+}
+
+int nk_func_n_options(const nk_func *func)
+{
+	int n = 0;
+	while (func->options && func->options[n].name)
+		n++;
+	return n;
+}
+
+int nk_func_option(const nk_func *func, const char *name)
+{
+	for (int i = 0; func->options && func->options[i].name; i++)
+		if (strcmp(func->options[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+bool nk_option_equal(const nk_option *a, const nk_option *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case NK_OPTION_BOOL:
+		return a->boolean == b->boolean;
+	case NK_OPTION_INT:
+		return a->integer == b->integer;
+	case NK_OPTION_FLOAT:
+		return memcmp(&a->floating, &b->floating, sizeof a->floating) == 0;
+	case NK_OPTION_STRING:
+		return a->string == b->string || (a->string && b->string && strcmp(a->string, b->string) == 0);
+	case NK_OPTION_DTYPE:
+		return a->dtype == b->dtype;
+	}
+	return false;
+}
