@@ -93,7 +93,7 @@ test-full: test test-asan-full test-tsan wheel
 
 # BASE=rev compares with another revision instead of with other engines.
 bench: install $(TPCH)/sf1/.done
-	@$(PYTHON) bench/run.py --data $(TPCH)/sf1 $(if $(BASE),--base $(BASE)) $(ARGS)
+	@$(PYTHON) bench/run $(if $(BASE),--base $(BASE)) $(ARGS)
 
 gen: install
 	@$(PYTHON) tools/gen
