@@ -1,0 +1,64 @@
+/* The parts of a pipeline: a stream yields batches, steps transform them, a breaker swallows them and, once all
+ * have come, is a stream itself. Each is immutable configuration plus shared state (atomics or one lock) plus
+ * one state per worker; a worker number is used by one thread at a time.
+ *
+ * A pipeline's task is a loop: next batch of the stream, push it through the steps into the sink. A batch given to
+ * push is taken over, also on failure. Operators look at nk_exec_stopped between batches of long work. */
+#ifndef NK_EXEC_OPERATOR_H
+#define NK_EXEC_OPERATOR_H
+
+#include "base/task.h"
+#include "columnar/batch.h"
+#include "plan/counters.h"
+
+/* What every operator of a query shares. */
+typedef struct nk_exec {
+	nk_memory *memory;
+	nk_task_group *tasks;
+	int n_workers;
+	int64_t batch_rows;      /* rows per batch at most */
+	int64_t morsel_rows;     /* rows per morsel of in-memory sources */
+	bool force_spill;        /* for tests: behave as if every growth were refused */
+	const char *spill_folder;
+} nk_exec;
+
+static inline bool nk_exec_stopped(const nk_exec *exec) { return nk_task_group_stopped(exec->tasks); }
+
+typedef struct nk_stream nk_stream;
+typedef struct nk_stream_ops {
+	/* *out NULL: nothing is left for this worker. */
+	nk_status (*next)(nk_stream *stream, int worker, nk_batch **out, nk_error *err);
+	void (*free)(nk_stream *stream);
+} nk_stream_ops;
+struct nk_stream {
+	const nk_stream_ops *ops;
+	/* Rows that are still to come, for deciding how many workers to use; -1: unknown. */
+	int64_t n_rows_hint;
+	bool ordered; /* sequences ascend in row order and cover it */
+};
+
+/* The receiving end: a step or a sink. */
+typedef struct nk_receiver nk_receiver;
+typedef struct nk_receiver_ops {
+	nk_status (*push)(nk_receiver *receiver, int worker, nk_batch *batch, nk_error *err);
+	/* This worker has no more input (called once per worker that ran). Steps pass it on to `next`. */
+	nk_status (*flush)(nk_receiver *receiver, int worker, nk_error *err);
+	/* All workers have flushed: called once, by one thread, which may spawn tasks on a group of its own and wait.
+	 * Sinks only. */
+	nk_status (*finish)(nk_receiver *receiver, nk_error *err);
+	void (*free)(nk_receiver *receiver);
+	/* True: no more batches are needed (limit reached). May be NULL. */
+	bool (*is_satisfied)(nk_receiver *receiver);
+} nk_receiver_ops;
+struct nk_receiver {
+	const nk_receiver_ops *ops;
+	nk_receiver *next; /* steps: where results go (borrowed; the pipeline owns all) */
+	nk_counters *counters;
+};
+
+static inline nk_status nk_push(nk_receiver *receiver, int worker, nk_batch *batch, nk_error *err)
+{
+	return receiver->ops->push(receiver, worker, batch, err);
+}
+
+#endif
