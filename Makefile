@@ -36,10 +36,8 @@ install: build
 	@meson install -C build --no-rebuild --only-changed --quiet
 
 $(TPCH)/sf%/.done: | setup
-	@echo "generating TPC-H tables at scale $* into $(@D)"
-	@mkdir -p $(@D)
-	@tpchgen-cli parquet --scale-factor $* --overwrite --output-dir $(@D) >/dev/null
-	@touch $@
+	@echo "making the TPC-H tables of scale $*"
+	@$(PYTHON) bench/data --scale $* --schema decimal
 
 demo: install $(TPCH)/sf1/.done
 	@$(PYTHON) examples/demo.py $(TPCH)/sf1
@@ -91,7 +89,7 @@ test-tsan: setup $(TPCH)/sf0.01/.done
 
 test-full: test test-asan-full test-tsan wheel
 
-# BASE=rev compares with another revision instead of with other engines.
+# BASE=rev compares with another revision instead of with other engines; ARGS goes to bench/run.
 bench: install $(TPCH)/sf1/.done
 	@$(PYTHON) bench/run $(if $(BASE),--base $(BASE)) $(ARGS)
 

@@ -52,8 +52,12 @@ import tempfile
 import textwrap
 import warnings
 
-FULL = [f"{rows},{threads}" for rows in (2048, 3, 1) for threads in (1, 2, 4)] + ["2048,2,spill", "3,1,spill", "3,4,spill"]
-SETTINGS = {"full": FULL, "quick": ["3,2", "2048,1,spill"], "threads": ["3,4", "2048,2", "3,4,spill"]}
+SETTINGS = {
+    "full": [f"{rows},{threads}" for rows in (2048, 3, 1) for threads in (1, 2, 4)]
+    + ["2048,2,spill", "3,1,spill", "3,4,spill"],
+    "quick": ["3,2", "2048,1,spill"],
+    "threads": ["3,4", "2048,2", "3,4,spill"],
+}
 
 
 @dataclasses.dataclass
