@@ -92,7 +92,7 @@ typedef struct nk_bind {
 	bool fallible; /* starts as the row's; a binder may clear it */
 } nk_bind;
 
-typedef nk_status nk_binder(nk_bind *bind, nk_error *err);
+typedef nk_status nk_bind_function(nk_bind *bind, nk_error *err);
 
 struct nk_func {
 	const char *name;    /* as in nk_expr_call: Polars' method name; namespaced ones as "str.len_chars", "dt.year" */
@@ -109,7 +109,7 @@ struct nk_func {
 	bool commutative;
 	bool expands_selectors; /* a selector argument becomes several arguments instead of several expressions */
 	const char *fixed_name; /* "len": the output's name whatever the arguments; NULL: that of the first argument */
-	nk_binder *bind;
+	nk_bind_function *bind;
 };
 
 /* All rows, sorted by name; NULL-terminated lists are gathered from the files of src/func at start. */
