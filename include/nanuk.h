@@ -98,6 +98,280 @@ struct ArrowArrayStream {
 };
 #endif
 
+/* ---- Text and versions ---- */
+
+NK_API const char *nk_version(void); /* "0.1.0" */
+/* Free text that a function gave to the caller. */
+NK_API void nk_text_free(char *text);
+
+/* `nk_join_options options = NK_OPTIONS(nk_join_options);` sets the size and zeroes the rest. */
+#define NK_OPTIONS(type) ((type){.size = sizeof(type)})
+
+/* Threads that queries use: NANUK_MAX_THREADS, else the cores. */
+NK_API int nk_thread_count(void);
+/* Bytes held by all frames and queries now, and at most so far. */
+NK_API int64_t nk_memory_in_use(void);
+NK_API int64_t nk_memory_in_use_peak(void);
+
+/* ---- Dtypes: written as text ----
+ * "Int64", "Float64", "Boolean", "String", "Binary", "Date", "Time", "Null", "Datetime(us)",
+ * "Datetime(us, UTC)", "Duration(ms)", "Decimal(15, 2)", "List(Int64)", "Struct{\"a\": Int64}". */
+
+/* NK_OK when text is a dtype; *canonical (may be NULL) is its canonical spelling, valid for ever. */
+NK_API nk_status nk_dtype_check(const char *text, const char **canonical, nk_error *err);
+/* The short form of printed tables: "i64", "datetime[μs]". Valid for ever. */
+NK_API nk_status nk_dtype_short(const char *text, const char **out, nk_error *err);
+/* The dtype that both can be cast to without loss (as in when/then); NK_SCHEMA_MISMATCH when there is none. */
+NK_API nk_status nk_dtype_supertype(const char *left, const char *right, const char **out, nk_error *err);
+
+/* ---- Values ---- */
+
+typedef enum nk_value_kind {
+	NK_VALUE_NULL,
+	NK_VALUE_BOOLEAN, /* boolean */
+	NK_VALUE_INTEGER, /* high:low, two's complement; integers, temporal types, unscaled Decimals */
+	NK_VALUE_FLOAT,   /* floating */
+	NK_VALUE_STRING,  /* bytes, n_bytes */
+	NK_VALUE_BINARY,  /* bytes, n_bytes */
+	NK_VALUE_SERIES,  /* series: a List's items or a Struct's fields as one row each */
+} nk_value_kind;
+
+typedef struct nk_series nk_series;
+
+typedef struct nk_value {
+	nk_value_kind kind;
+	bool boolean;
+	uint64_t low;
+	int64_t high;
+	double floating;
+	const char *bytes;
+	int64_t n_bytes;
+	nk_series *series;
+	const char *dtype; /* text; in: NULL for an untyped number or null, which bends to its neighbours */
+} nk_value;
+
+/* ---- Expressions ---- */
+
+typedef struct nk_expr nk_expr;
+
+typedef enum nk_option_type { NK_ARG_BOOL, NK_ARG_INT, NK_ARG_FLOAT, NK_ARG_STRING, NK_ARG_DTYPE } nk_option_type;
+
+/* A named option of a function call. string also carries dtypes as text. */
+typedef struct nk_named_option {
+	const char *name;
+	nk_option_type type;
+	bool boolean;
+	int64_t integer;
+	double floating;
+	const char *string;
+} nk_named_option;
+
+NK_API nk_status nk_expr_column(const char *name, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_literal(const nk_value *value, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_series(nk_series *series, nk_expr **out, nk_error *err);
+/* Any function of the registry by name: "add", "sum", "str.contains". `nk_functions` lists them. */
+NK_API nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, const nk_named_option *options,
+                              int n_options, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
+/* Output names: how is "keep", "prefix", "suffix", "to_uppercase" or "to_lowercase"; affix may be NULL. */
+NK_API nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_expr **out, nk_error *err);
+NK_API nk_expr *nk_expr_ref(nk_expr *expr);
+NK_API void nk_expr_unref(nk_expr *expr);
+/* The name of the result; NULL where a selector decides. Borrowed. */
+NK_API const char *nk_expr_output_name(const nk_expr *expr);
+/* As it reads in Polars: [(col("a")) + (dyn int: 1)]. *out is to be freed with nk_text_free. */
+NK_API nk_status nk_expr_format(const nk_expr *expr, char **out, nk_error *err);
+/* Names of the columns that occur, leftmost first, each once, separated by NUL and ended by two. */
+NK_API nk_status nk_expr_root_names(const nk_expr *expr, char **out, nk_error *err);
+
+/* Selectors. kind: "all", "names", "starts_with", "ends_with", "contains" (names), "dtypes" (names are dtypes),
+ * "classes" (names are "integer", "float", "numeric", "string", "temporal", "boolean", "decimal", "date",
+ * "datetime", "duration", "time", "binary", "nested", "list", "struct", "signed_integer", "unsigned_integer",
+ * "null"). strict: names must exist. */
+NK_API nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict, nk_expr **out,
+                                  nk_error *err);
+NK_API nk_status nk_expr_selector_positions(const int64_t *positions, int n, nk_expr **out, nk_error *err);
+/* how: "union", "intersect", "except", "xor". */
+NK_API nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err);
+NK_API bool nk_expr_is_selector(const nk_expr *expr);
+
+/* Versioned binary form. *out is to be freed with nk_text_free. */
+NK_API nk_status nk_expr_serialise(const nk_expr *expr, char **out, int64_t *n_bytes, nk_error *err);
+NK_API nk_status nk_expr_deserialise(const char *bytes, int64_t n_bytes, nk_expr **out, nk_error *err);
+
+/* The registry as JSON: name, arguments, options with defaults, documentation, properties. */
+NK_API nk_status nk_functions(char **out, nk_error *err);
+
+/* ---- Series: a named column ---- */
+
+/* Takes over the stream (of any type but a struct of several columns). */
+NK_API nk_status nk_series_import(struct ArrowArrayStream *stream, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_export(nk_series *series, struct ArrowArrayStream *out, nk_error *err);
+NK_API nk_series *nk_series_ref(nk_series *series);
+NK_API void nk_series_unref(nk_series *series);
+NK_API const char *nk_series_name(const nk_series *series);
+NK_API const char *nk_series_dtype(const nk_series *series);
+NK_API int64_t nk_series_length(const nk_series *series);
+NK_API int64_t nk_series_null_count(const nk_series *series);
+NK_API int nk_series_n_chunks(const nk_series *series);
+/* 1 ascending, -1 descending, 0 not known. */
+NK_API int nk_series_sorted(const nk_series *series);
+NK_API nk_status nk_series_set_sorted(nk_series *series, int sorted, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_rename(nk_series *series, const char *name, nk_series **out, nk_error *err);
+/* Negative offsets count from the end; what lies outside is left out. */
+NK_API nk_status nk_series_slice(nk_series *series, int64_t offset, int64_t length, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_append(nk_series *const *parts, int n_parts, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_rechunk(nk_series *series, nk_series **out, nk_error *err);
+/* Row `row`; bytes live as long as the series; a nested value's series is owned by the caller. */
+NK_API nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk_error *err);
+/* A function of the registry applied at once; length-1 arguments broadcast. The name is the first argument's. */
+NK_API nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
+                                int n_options, nk_series **out, nk_error *err);
+/* A series of n copies of one value. */
+NK_API nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out, nk_error *err);
+
+/* Build a series value by value. Nested dtypes: append to the child, then nk_series_builder_nested closes the row. */
+typedef struct nk_series_builder nk_series_builder;
+NK_API nk_status nk_series_builder_new(const char *dtype, nk_series_builder **out, nk_error *err);
+NK_API void nk_series_builder_free(nk_series_builder *builder);
+NK_API nk_status nk_series_builder_null(nk_series_builder *builder, nk_error *err);
+NK_API nk_status nk_series_builder_boolean(nk_series_builder *builder, bool value, nk_error *err);
+NK_API nk_status nk_series_builder_integer(nk_series_builder *builder, uint64_t low, int64_t high, nk_error *err);
+NK_API nk_status nk_series_builder_float(nk_series_builder *builder, double value, nk_error *err);
+NK_API nk_status nk_series_builder_bytes(nk_series_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err);
+NK_API nk_status nk_series_builder_nested(nk_series_builder *builder, nk_error *err);
+NK_API nk_series_builder *nk_series_builder_child(nk_series_builder *builder, int i); /* borrowed */
+NK_API nk_status nk_series_builder_finish(nk_series_builder *builder, const char *name, nk_series **out, nk_error *err);
+
+/* ---- Frames ---- */
+
+typedef struct nk_frame nk_frame;
+
+NK_API nk_status nk_frame_import(struct ArrowArrayStream *stream, nk_frame **out, nk_error *err); /* takes over */
+NK_API nk_status nk_frame_export(nk_frame *frame, struct ArrowArrayStream *out, nk_error *err);
+/* Series of equal length (NK_SHAPE) and different names (NK_DUPLICATE); height counts when there are none. */
+NK_API nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t height, nk_frame **out, nk_error *err);
+NK_API nk_frame *nk_frame_ref(nk_frame *frame);
+NK_API void nk_frame_unref(nk_frame *frame);
+NK_API int64_t nk_frame_height(const nk_frame *frame);
+NK_API int nk_frame_width(const nk_frame *frame);
+NK_API const char *nk_frame_name(const nk_frame *frame, int column);
+NK_API const char *nk_frame_dtype(const nk_frame *frame, int column);
+NK_API int nk_frame_find(const nk_frame *frame, const char *name); /* -1 when absent */
+NK_API nk_status nk_frame_column(nk_frame *frame, int column, nk_series **out, nk_error *err);
+
+/* How tables are printed; zero is the default everywhere. */
+typedef struct nk_format_options {
+	int64_t size;
+	int max_rows;         /* 0: 10; negative: all */
+	int max_columns;      /* 0: 8; negative: all */
+	int max_string;       /* 0: 30 code points */
+	int max_list;         /* 0: 3 items */
+	int width;            /* 0: 100 columns of the terminal; negative: no limit */
+	int float_precision;  /* 0: automatic; n: n - 1 digits */
+	bool float_full;
+	bool hide_shape, hide_names, hide_dtypes, hide_separator;
+	bool dtype_inline, shape_below;
+	const char *style;    /* NULL: "UTF8_FULL_CONDENSED"; names as in Polars' Config */
+	const char *alignment; /* NULL: "LEFT"; "CENTER", "RIGHT" */
+	const char *numeric_alignment;
+	const char *thousands_separator, *decimal_separator;
+} nk_format_options;
+
+NK_API nk_status nk_frame_to_text(nk_frame *frame, const nk_format_options *options, char **out, nk_error *err);
+NK_API nk_status nk_series_to_text(nk_series *series, const nk_format_options *options, char **out, nk_error *err);
+
+/* ---- Plans: lazy queries ---- */
+
+typedef struct nk_plan nk_plan;
+
+typedef struct nk_scan_parquet_options {
+	int64_t size;
+	const char *row_index_name; /* NULL: none */
+	int64_t row_index_offset;
+	int64_t n_rows;             /* 0: all, n: n - 1 rows at most */
+} nk_scan_parquet_options;
+
+typedef struct nk_join_options {
+	int64_t size;
+	const char *how;            /* "inner" (NULL), "left", "right", "full", "semi", "anti", "cross" */
+	const char *suffix;         /* NULL: "_right" */
+	const char *validate;       /* NULL: "m:m"; "1:m", "m:1", "1:1" */
+	const char *maintain_order; /* NULL: "none"; "left", "right", "left_right", "right_left" */
+	int coalesce;               /* 0: by kind, 1: yes, -1: no */
+	bool nulls_equal;
+} nk_join_options;
+
+typedef struct nk_collect_options nk_collect_options;
+
+/* Files, globs and directories. Reads footers only when asked for the schema. */
+NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_scan_parquet_options *options,
+                                      nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out, nk_error *err);
+/* eager: columns of length one that are no scalars do not broadcast. */
+NK_API nk_status nk_plan_select(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_with_columns(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_group_by(nk_plan *plan, nk_expr *const *keys, int n_keys, nk_expr *const *aggregates,
+                                  int n_aggregates, bool maintain_order, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, nk_expr *const *right_on, int n_on,
+                              const nk_join_options *options, nk_plan **out, nk_error *err);
+/* descending and nulls_last: n_by values each, or NULL for all false. */
+NK_API nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending, const bool *nulls_last,
+                              bool maintain_order, nk_plan **out, nk_error *err);
+/* length negative: to the end. */
+NK_API nk_status nk_plan_slice(nk_plan *plan, int64_t offset, int64_t length, nk_plan **out, nk_error *err);
+/* subset: selectors or columns, none for all. keep: "any", "first", "last", "none". */
+NK_API nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, const char *keep, bool maintain_order,
+                                nk_plan **out, nk_error *err);
+/* how: "vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal". */
+NK_API nk_status nk_plan_concat(nk_plan *const *plans, int n_plans, const char *how, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_row_index(nk_plan *plan, const char *name, int64_t offset, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n, bool strict,
+                                nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out, nk_error *err);
+NK_API nk_plan *nk_plan_ref(nk_plan *plan);
+NK_API void nk_plan_unref(nk_plan *plan);
+
+/* A flag that another thread may raise to end a query (NK_CANCELLED). */
+typedef struct nk_cancellation nk_cancellation;
+NK_API nk_status nk_cancellation_new(nk_cancellation **out, nk_error *err);
+NK_API void nk_cancellation_raise(nk_cancellation *cancellation);
+NK_API void nk_cancellation_free(nk_cancellation *cancellation);
+
+struct nk_collect_options {
+	int64_t size;
+	nk_cancellation *cancellation;  /* NULL: none */
+	int64_t memory_limit;           /* bytes; 0: NANUK_MEMORY_LIMIT, else none */
+	uint32_t skip_optimizations;    /* bits of NK_SKIP_ */
+};
+enum {
+	NK_SKIP_PREDICATE_PUSHDOWN = 1,
+	NK_SKIP_PROJECTION_PUSHDOWN = 2,
+	NK_SKIP_SLICE_PUSHDOWN = 4,
+	NK_SKIP_SIMPLIFY = 8,
+	NK_SKIP_COMMON_SUBPLANS = 16,
+	NK_SKIP_JOIN_ORDER = 32,
+	NK_SKIP_RUNTIME_FILTERS = 64,
+};
+
+NK_API nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out, nk_error *err);
+/* An empty frame with the result's names and dtypes; reads no data pages. */
+NK_API nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err);
+/* format: "text" or "dot"; analyze: run it and show what happened. */
+NK_API nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze,
+                                 const nk_collect_options *options, char **out, nk_error *err);
+
+typedef struct nk_sink_parquet_options {
+	int64_t size;
+	const char *compression;  /* NULL: "zstd"; "snappy", "lz4", "uncompressed" */
+	int64_t row_group_rows;   /* 0: 122880 */
+} nk_sink_parquet_options;
+NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err);
+
+NK_API nk_status nk_plan_serialise(const nk_plan *plan, char **out, int64_t *n_bytes, nk_error *err);
+NK_API nk_status nk_plan_deserialise(const char *bytes, int64_t n_bytes, nk_plan **out, nk_error *err);
+
 #ifdef __cplusplus
 }
 #endif
