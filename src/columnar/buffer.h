@@ -12,8 +12,8 @@
 typedef struct nk_buffer {
 	uint8_t *bytes;
 	int64_t n_bytes;
-	nk_memory *memory; /* owned reference; NULL for foreign memory */
-	void (*release)(void *owner);
+	nk_memory *memory;            /* owned reference; NULL for foreign memory */
+	void (*release)(void *owner); /* foreign memory only */
 	void *owner;
 	int64_t n_references; /* atomic */
 	int16_t device_type;  /* Arrow C Device type: 1 is the CPU */
@@ -23,10 +23,15 @@ typedef struct nk_buffer {
 /* A new buffer of n_bytes, uninitialised. On success *out is owned by the caller, who may fill it. */
 NK_MUST_CHECK nk_status nk_buffer_new(nk_memory *memory, int64_t n_bytes, nk_buffer **out, nk_error *err);
 /* The same, all zero. */
-NK_MUST_CHECK nk_status nk_buffer_new_zeroed(nk_memory *memory, int64_t n_bytes, nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_buffer_new_zeroed(nk_memory *memory, int64_t n_bytes, nk_buffer **out,
+                                             nk_error *err);
+/* Take over a block of n_bytes_block bytes from nk_alloc(memory), of which the first n_bytes are used; it is
+ * freed also when this call fails. */
+NK_MUST_CHECK nk_status nk_buffer_adopt(nk_memory *memory, void *block, int64_t n_bytes_block,
+                                        int64_t n_bytes, nk_buffer **out, nk_error *err);
 /* Wrap memory of others; release(owner) is called with the last reference, also when this call fails. */
-NK_MUST_CHECK nk_status nk_buffer_wrap(const void *bytes, int64_t n_bytes, void (*release)(void *), void *owner,
-                                       nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_buffer_wrap(const void *bytes, int64_t n_bytes, void (*release)(void *),
+                                       void *owner, nk_buffer **out, nk_error *err);
 /* Give bytes past n_bytes back (only the maker, before sharing). Never fails: may keep the larger block. */
 void nk_buffer_shrink(nk_buffer *buffer, int64_t n_bytes);
 

@@ -65,14 +65,17 @@ typedef struct nk_field {
 
 struct nk_dtype {
 	nk_type_id id;
-	nk_physical physical;    /* of Decimal: NK_PHYSICAL_I128, the widest */
-	nk_time_unit unit;       /* Datetime, Duration */
-	int precision, scale;    /* Decimal: 1..38, 0..precision */
-	const char *time_zone;   /* Datetime: NULL when naive; interned */
-	int n_fields;            /* List: 1 (the item), Struct: its fields */
+	nk_physical physical;  /* of Decimal: NK_PHYSICAL_I128, the widest */
+	nk_time_unit unit;     /* Datetime, Duration */
+	int precision, scale;  /* Decimal: 1..38, 0..precision */
+	const char *time_zone; /* Datetime: NULL when naive; interned */
+	int n_fields;          /* List: 1 (the item), Struct: its fields */
 	const nk_field *fields;
-	const char *text;        /* "Int64", "Datetime(us, UTC)", "Decimal(10, 2)", "List(Int64)", "Struct{...}" */
+	const char *text; /* "Int64", "Datetime(us, UTC)", "Decimal(10, 2)", "List(Int64)", "Struct{...}" */
 };
+
+/* Deeper nesting is refused where types come from outside, so that code may recurse on a type. */
+enum { NK_DTYPE_MAX_DEPTH = 64 };
 
 /* Types without parameters. */
 const nk_dtype *nk_dtype_of(nk_type_id id);
@@ -87,6 +90,9 @@ const nk_dtype *nk_dtype_struct(const nk_field *fields, int n_fields);
 NK_MUST_CHECK nk_status nk_dtype_parse(const char *text, const nk_dtype **out, nk_error *err);
 /* The short form shown above a printed column ("i64", "datetime[μs]", "list[str]"). Borrowed, interned. */
 const char *nk_dtype_short_name(const nk_dtype *dtype);
+
+/* 1 for types without parts, one more for each level of List or Struct. */
+int nk_dtype_depth(const nk_dtype *dtype);
 
 /* Bytes of one value; 0 for bits, lists, structs and Null. */
 int nk_physical_size(nk_physical physical);

@@ -10,6 +10,8 @@
 typedef struct nk_schema {
 	int64_t n_references;
 	int n_fields;
+	uint32_t n_slots; /* the index behind nk_schema_find; none in narrow schemas */
+	uint32_t *slots;
 	nk_field fields[]; /* names owned by the schema */
 } nk_schema;
 
@@ -34,9 +36,10 @@ typedef struct nk_column {
 } nk_column;
 
 /* Chunks are borrowed; they are flattened if encoded, empty ones dropped unless all are. n_chunks >= 1. */
-NK_MUST_CHECK nk_status nk_column_new(nk_memory *memory, nk_array *const *chunks, int n_chunks, nk_column **out,
-                                      nk_error *err);
-NK_MUST_CHECK nk_status nk_column_from_array(nk_memory *memory, nk_array *array, nk_column **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_column_new(nk_memory *memory, nk_array *const *chunks, int n_chunks,
+                                      nk_column **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_column_from_array(nk_memory *memory, nk_array *array, nk_column **out,
+                                             nk_error *err);
 nk_column *nk_column_ref(nk_column *column);
 void nk_column_unref(nk_column *column);
 NK_MUST_CHECK nk_status nk_column_slice(nk_memory *memory, nk_column *column, int64_t offset, int64_t n_rows,
@@ -44,8 +47,8 @@ NK_MUST_CHECK nk_status nk_column_slice(nk_memory *memory, nk_column *column, in
 /* All chunks as one array (a new reference when there is one). */
 NK_MUST_CHECK nk_status nk_column_array(nk_memory *memory, nk_column *column, nk_array **out, nk_error *err);
 /* Rows of all columns one after another: chunks are shared, not copied. */
-NK_MUST_CHECK nk_status nk_column_append(nk_memory *memory, nk_column *const *columns, int n_columns, nk_column **out,
-                                         nk_error *err);
+NK_MUST_CHECK nk_status nk_column_append(nk_memory *memory, nk_column *const *columns, int n_columns,
+                                         nk_column **out, nk_error *err);
 int64_t nk_column_count_nulls(const nk_column *column);
 /* The chunk that holds a row and the row's place in it. */
 const nk_array *nk_column_locate(const nk_column *column, int64_t row, int64_t *row_in_chunk);
@@ -59,8 +62,8 @@ typedef struct nk_frame {
 } nk_frame;
 
 /* Schema and columns are borrowed. Fails with NK_SHAPE when heights differ (height -1: take the first's). */
-NK_MUST_CHECK nk_status nk_frame_new(nk_schema *schema, nk_column *const *columns, int64_t height, nk_frame **out,
-                                     nk_error *err);
+NK_MUST_CHECK nk_status nk_frame_new(nk_schema *schema, nk_column *const *columns, int64_t height,
+                                     nk_frame **out, nk_error *err);
 nk_frame *nk_frame_ref(nk_frame *frame);
 void nk_frame_unref(nk_frame *frame);
 NK_MUST_CHECK nk_status nk_frame_slice(nk_memory *memory, nk_frame *frame, int64_t offset, int64_t n_rows,
