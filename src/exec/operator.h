@@ -15,6 +15,7 @@
 typedef struct nk_exec {
 	nk_memory *memory;
 	nk_task_group *tasks;
+	nk_pool *pool;           /* for groups of an operator's own; NULL: work inline */
 	int n_workers;
 	int64_t batch_rows;      /* rows per batch at most */
 	int64_t morsel_rows;     /* rows per morsel of in-memory sources */
