@@ -1,0 +1,109 @@
+"""Parquet files cut short or with bytes changed: an error of the engine or an answer, never a crash or a hang.
+
+The reading happens in a process of its own, which notes every attempt before it makes it, so that a crash names
+the damage that caused it. Seeds are fixed: a failure repeats.
+"""
+
+import pathlib
+import random
+import subprocess
+import sys
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N_FLIPS = 250
+VARIANTS = {
+    "plain": {"use_dictionary": False, "compression": "none", "data_page_version": "1.0"},
+    "dictionary": {"use_dictionary": True, "compression": "snappy", "data_page_version": "1.0"},
+    "pages_v2": {"use_dictionary": True, "compression": "zstd", "data_page_version": "2.0"},
+    "page_index": {"use_dictionary": False, "compression": "lz4", "write_page_index": True, "data_page_size": 256},
+    "delta": {
+        "use_dictionary": False,
+        "compression": "none",
+        "column_encoding": {"i": "DELTA_BINARY_PACKED", "s": "DELTA_BYTE_ARRAY", "b": "DELTA_LENGTH_BYTE_ARRAY"},
+    },
+}
+
+READER = """
+import pathlib, sys
+import nanuk as pl
+
+fine = (pl.exceptions.PolarsError, OSError, MemoryError)
+notes = open(sys.argv[1], "w")
+for path in sys.argv[2:]:
+    for work in (lambda: pl.read_parquet(path), lambda: pl.scan_parquet(path).filter(pl.col("i") > 20).collect()):
+        notes.write(path + "\\n")
+        notes.flush()
+        try:
+            str(work())
+        except fine:
+            pass
+notes.write("end\\n")
+"""
+
+
+def table(n_rows=200):
+    generator = random.Random(1)
+
+    def maybe(value):
+        return None if generator.random() < 0.2 else value
+
+    return pa.table(
+        {
+            "i": pa.array([maybe(n) for n in range(n_rows)], pa.int64()),
+            "x": pa.array([maybe(n / 3) for n in range(n_rows)], pa.float64()),
+            "s": pa.array([maybe(f"text {n % 7} " * (n % 4)) for n in range(n_rows)], pa.large_string()),
+            "b": pa.array([maybe(bytes([n % 256]) * (n % 20)) for n in range(n_rows)], pa.binary()),
+            "t": pa.array([maybe(n % 3 == 0) for n in range(n_rows)], pa.bool_()),
+            "d": pa.array([maybe(n) for n in range(n_rows)], pa.decimal128(15, 2)),
+            "n": pa.array([maybe(n * 10**9) for n in range(n_rows)], pa.timestamp("us")),
+        }
+    )
+
+
+def read_all(paths, folder, timeout=300):
+    notes = folder / "notes"
+    command = [sys.executable, "-c", READER, str(notes), *map(str, paths)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        status, said = done.returncode, done.stderr[-3000:]
+    except subprocess.TimeoutExpired:
+        status, said = "timeout", ""
+    last = notes.read_text().splitlines()[-1] if notes.exists() else "the import"
+    assert status == 0 and last == "end", f"ended with {status} at {pathlib.Path(last).name}\n{said}"
+
+
+@pytest.fixture(params=VARIANTS)
+def sound(request, tmp_path):
+    path = tmp_path / "sound.parquet"
+    pq.write_table(table(), path, row_group_size=64, **VARIANTS[request.param])
+    return path.read_bytes()
+
+
+def test_cut_short(sound, tmp_path):
+    lengths = sorted({*range(0, len(sound), max(1, len(sound) // 150)), *range(len(sound) - 60, len(sound))})
+    paths = []
+    for length in lengths:
+        paths.append(tmp_path / f"first-{length}-bytes.parquet")
+        paths[-1].write_bytes(sound[:length])
+    read_all(paths, tmp_path)
+
+
+def test_bytes_changed(sound, tmp_path):
+    generator = random.Random(len(sound))
+    paths = []
+    for _ in range(N_FLIPS):
+        damaged = bytearray(sound)
+        places = []
+        for _ in range(generator.choice((1, 1, 2, 8))):
+            # Half of them in the footer, where every byte matters.
+            start = len(damaged) // 2 if generator.random() < 0.5 else 0
+            place = generator.randrange(start, len(damaged))
+            damaged[place] = generator.choice((0, 255, 127, 128, damaged[place] ^ 1 << generator.randrange(8)))
+            places.append(place)
+        paths.append(tmp_path / f"changed-{len(paths)}-{'-'.join(map(str, places))}.parquet")
+        paths[-1].write_bytes(damaged)
+    read_all(paths, tmp_path)
