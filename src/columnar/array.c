@@ -76,7 +76,7 @@ static nk_status header_new(const nk_dtype *dtype, nk_physical physical, int64_t
 /* A second header over the same storage. */
 static nk_status header_copy(const nk_array *array, nk_array **out, nk_error *err)
 {
-	nk_array *copy;
+	nk_array *copy = NULL;
 	NK_TRY(header_new(array->dtype, array->physical, array->n_rows, array->n_children, &copy, err));
 	copy->encoding = array->encoding;
 	copy->n_nulls = array->n_nulls;
@@ -116,7 +116,7 @@ nk_status nk_array_new_flat(const nk_dtype *dtype, nk_physical physical, int64_t
                             nk_buffer *validity, int64_t n_nulls, nk_heap *heap, nk_array **out,
                             nk_error *err)
 {
-	nk_array *array;
+	nk_array *array = NULL;
 	nk_status status = header_new(dtype, physical, n_rows, 0, &array, err);
 	if (status != NK_OK) {
 		nk_buffer_unref(values);
@@ -155,7 +155,7 @@ nk_status nk_array_alloc(nk_memory *memory, const nk_dtype *dtype, nk_physical p
 nk_status nk_array_new_dictionary(nk_array *dictionary, int64_t n_rows, nk_buffer *codes, nk_buffer *validity,
                                   int64_t n_nulls, nk_array **out, nk_error *err)
 {
-	nk_array *array;
+	nk_array *array = NULL;
 	nk_status status = header_new(dictionary->dtype, dictionary->physical, n_rows, 0, &array, err);
 	if (status != NK_OK) {
 		nk_array_unref(dictionary);
@@ -192,7 +192,7 @@ static nk_status flatten_child(nk_array **child, nk_error *err)
 nk_status nk_array_new_list(const nk_dtype *dtype, int64_t n_rows, nk_buffer *offsets, nk_array *items,
                             nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err)
 {
-	nk_array *array;
+	nk_array *array = NULL;
 	nk_status status = header_new(dtype, NK_PHYSICAL_LIST, n_rows, 1, &array, err);
 	if (status != NK_OK) {
 		nk_array_unref(items);
@@ -215,7 +215,7 @@ nk_status nk_array_new_list(const nk_dtype *dtype, int64_t n_rows, nk_buffer *of
 nk_status nk_array_new_struct(const nk_dtype *dtype, int64_t n_rows, nk_array **fields, nk_buffer *validity,
                               int64_t n_nulls, nk_array **out, nk_error *err)
 {
-	nk_array *array;
+	nk_array *array = NULL;
 	nk_status status = header_new(dtype, NK_PHYSICAL_STRUCT, n_rows, dtype->n_fields, &array, err);
 	if (status != NK_OK) {
 		for (int i = 0; i < dtype->n_fields; i++)
@@ -331,7 +331,7 @@ nk_status nk_array_retype(const nk_array *array, const nk_dtype *dtype, nk_array
 nk_status nk_array_with_validity(const nk_array *array, nk_buffer *validity, int64_t n_nulls, nk_array **out,
                                  nk_error *err)
 {
-	nk_array *copy;
+	nk_array *copy = NULL;
 	NK_ASSERT(array->encoding != NK_CONSTANT);
 	nk_status status = header_copy(array, &copy, err);
 	if (status != NK_OK || array->physical == NK_PHYSICAL_NONE) {

@@ -211,7 +211,6 @@ static nk_status concat_validity(nk_memory *memory, nk_array *const *arrays, int
 static nk_status concat_plain(nk_memory *memory, nk_array *const *arrays, int n_arrays, const sizes *total,
                               nk_buffer **validity, nk_array **out, nk_error *err)
 {
-	NK_AUTO(nk_array) array = NULL;
 	NK_AUTO(nk_heap) heap = NULL;
 	NK_AUTO(nk_buffer) values = NULL;
 	nk_physical physical = total->physical;
