@@ -203,6 +203,10 @@ class PlanMaker:
             made.append(self.named(grammar.make(family, self.rng.choice([0, 1, 1, 2, 3]), one)))
         return made
 
+    def bare_columns(self, schema, n):
+        names = self.rng.sample(list(schema), min(len(schema), n))
+        return [Expr(None, f"pl.col({name!r})") for name in names]
+
     def filter(self, grammar, schema, ordered, estimate, inside):
         predicates = [grammar.make("bool", self.rng.choice([1, 1, 2, 3])) for _ in range(self.rng.choice([1, 1, 2]))]
         return Step("filter", ".filter({predicates})", {"predicates": predicates}), estimate
@@ -211,8 +215,7 @@ class PlanMaker:
         one = self.rng.random() < 0.3
         made = self.expressions(grammar, 4, one)
         if not one:
-            for name in self.rng.sample(list(schema), min(len(schema), self.rng.randint(0, 3))):
-                made.append(Expr(None, f"pl.col({name!r})"))
+            made += self.bare_columns(schema, self.rng.randint(0, 3))
         return Step("select", ".select({expressions})", {"expressions": made}), 1 if one else estimate
 
     def with_columns(self, grammar, schema, ordered, estimate, inside):
@@ -237,7 +240,7 @@ class PlanMaker:
 
     def group_by(self, grammar, schema, ordered, estimate, inside):
         rng = self.rng
-        keys = [Expr(None, f"pl.col({name!r})") for name in rng.sample(list(schema), min(len(schema), rng.randint(1, 2)))]
+        keys = self.bare_columns(schema, rng.randint(1, 2))
         if not keys or rng.random() < 0.2:
             keys.append(self.named(grammar.make(grammar.any_family(), 1)))
         aggregates = self.expressions(grammar, 4, one=True)
@@ -254,7 +257,7 @@ class PlanMaker:
         rng = self.rng
         if not ordered or not schema:
             return None, estimate  # ties would leave the order free: total_sort is for that
-        keys = [Expr(None, f"pl.col({name!r})") for name in rng.sample(list(schema), min(len(schema), rng.randint(1, 2)))]
+        keys = self.bare_columns(schema, rng.randint(1, 2))
         if rng.random() < 0.2:
             keys[0] = grammar.make(grammar.any_family(), 1)
         options = rng.choice(["", ", descending=True", ", nulls_last=True", ", descending=True, nulls_last=True"])
