@@ -1,6 +1,6 @@
 /* Block codecs: one call turns a compressed block into exactly as many bytes as its frame announced.
  *
- * Decompression trusts nothing: any input is either decoded or refused with NK_COMPUTE_ERROR, and no byte
+ * Decompression trusts nothing: any input is either decoded or refused with NK_COMPUTE, and no byte
  * outside [out, out + n_out) is written. Functions are pure and may be called from any thread. */
 #ifndef NK_IO_CODEC_CODEC_H
 #define NK_IO_CODEC_CODEC_H

@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cpu.h"
+
 typedef struct nk_snappy_table {
 	/* Decode a whole block, whose preamble must announce n_out. */
 	bool (*decompress)(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out);
 } nk_snappy_table;
 
-extern const nk_snappy_table nk__snappy_baseline, nk__snappy_v3, nk__snappy_v4;
+NK_ISA_DECLARE(nk_snappy_table, nk__snappy);
 
 int64_t nk__snappy_bound(int64_t n_in);
 

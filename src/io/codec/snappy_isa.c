@@ -117,20 +117,25 @@ static inline int64_t grid_loop(state *s)
 	uint8_t *out = s->out, *out_last = s->out_end - SLOP, *out_start = s->out_start;
 	while (in <= in_last && out <= out_last) {
 		uint64_t word = load64(in);
-		unsigned literal = (uint8_t)word; /* (length - 1) << 2 */
-		uint64_t rest = word >> ((2 * literal + 16) & 63);
+		unsigned literal = (uint8_t)word; /* (length - 1) << 2, so that twice it shifts by its bytes */
+		uint64_t twice = word + word;
+		__asm__("" : "+r"(twice)); /* or else the mask below becomes an instruction: shifts mask by themselves */
+		uint64_t rest = (word >> 16) >> (twice & 63);
+		const uint8_t *after = in + (literal >> 2) + 3;
+		in = after + (rest & 3); /* first of all: the next load waits for nothing else */
 		tag copy = tags[(uint8_t)rest];
 		uint64_t offset = ((rest >> 8) & copy.offset_mask) + copy.offset_high;
 		unsigned n_literal = (literal >> 2) + 1;
 		/* a second literal has offset 0, a long one or a 4-byte offset a length that fits no pair */
 		if ((literal & 0xf3) | (n_literal + copy.length != 8) | (offset < 8) |
-		    (offset > (uint64_t)(out - out_start)))
+		    (offset > (uint64_t)(out - out_start))) {
+			in = after - n_literal - 2;
 			break;
-		uint64_t from_copy = UINT64_MAX << (2 * literal + 8);
+		}
+		uint64_t from_copy = UINT64_MAX << ((2 * literal + 8) & 63);
 		uint64_t value = (load64(out - offset) & from_copy) | ((word >> 8) & ~from_copy);
 		memcpy(out, &value, 8);
 		out += 8;
-		in += n_literal + 2 + (rest & 3);
 	}
 	int64_t n_words = (out - s->out) >> 3;
 	s->in = in;
@@ -138,8 +143,12 @@ static inline int64_t grid_loop(state *s)
 	return n_words;
 }
 
-/* Up to n_tokens short tokens; returns how many were taken before one that needs care. */
-static inline int64_t token_loop(state *s, int64_t n_tokens)
+/* A literal of 1 to 4 bytes, which may begin a pair. */
+static inline bool begins_pair(uint8_t first) { return (first & 0xf3) == 0; }
+
+/* Up to n_tokens short tokens, no further than the next that may begin a pair when stop_at_pair.
+ * Returns how many were taken before one that needs care. */
+static inline __attribute__((always_inline)) int64_t token_loop(state *s, int64_t n_tokens, bool stop_at_pair)
 {
 	const uint8_t *in = s->in, *in_last = s->in_end - SLOP;
 	uint8_t *out = s->out, *out_last = s->out_end - SLOP, *out_start = s->out_start;
@@ -158,6 +167,10 @@ static inline int64_t token_loop(state *s, int64_t n_tokens)
 				memcpy(out + piece, from + piece, 16);
 		out += token.length;
 		in += token.advance;
+		if (stop_at_pair && begins_pair(*in)) {
+			n_taken = n_tokens;
+			break;
+		}
 	}
 	s->in = in;
 	s->out = out;
@@ -179,14 +192,21 @@ static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_
 	if (announced != (uint64_t)n_out)
 		return false;
 	state s = {in + n_preamble, in + n_in, out, out, out + n_out};
-	int64_t n_tokens = 1; /* between two tries of the grid loop: more while those come to little */
+	int n_tries = 4; /* of the grid loop, before a stretch without: renewed by each that went well */
 	while (has_room(&s)) {
-		int64_t n_words = grid_loop(&s);
-		n_tokens = n_words > 8 ? 2 : n_tokens < 1024 ? 2 * n_tokens : n_tokens;
-		for (int64_t n_left = n_tokens; n_left > 0 && has_room(&s); n_left--) {
-			n_left -= token_loop(&s, n_left);
-			if (n_left > 0 && has_room(&s) && !careful_token(&s))
-				return false;
+		if (grid_loop(&s) > 2)
+			n_tries = 8;
+		bool stop_at_pair = --n_tries > 0;
+		int64_t n_left = stop_at_pair ? 16 : 1024;
+		if (!stop_at_pair)
+			n_tries = 2;
+		while (n_left > 0 && has_room(&s)) {
+			n_left -= stop_at_pair ? token_loop(&s, n_left, true) : token_loop(&s, n_left, false);
+			if (n_left > 0 && has_room(&s)) {
+				if (!careful_token(&s))
+					return false;
+				n_left = stop_at_pair && has_room(&s) && begins_pair(*s.in) ? 0 : n_left - 1;
+			}
 		}
 	}
 	while (s.in < s.in_end)
@@ -195,7 +215,4 @@ static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_
 	return s.out == s.out_end;
 }
 
-#define TABLE_(level) nk__snappy_##level
-#define TABLE(level) TABLE_(level)
-
-const nk_snappy_table TABLE(NK_LEVEL) = {.decompress = decompress};
+const nk_snappy_table NK_ISA_NAME(nk__snappy) = {.decompress = decompress};

@@ -1,0 +1,130 @@
+/* Dispatch to the codecs. zstd and lz4 come from their libraries, which are as fast as blocks of theirs can be
+ * decoded; snappy is our own (see snappy_isa.c). zstd contexts are large, so each thread keeps one. */
+#include "io/codec/codec.h"
+
+#include <limits.h>
+#include <lz4.h>
+#include <string.h>
+#include <threads.h>
+#include <zstd.h>
+
+#include "base/cpu.h"
+#include "io/codec/snappy.h"
+
+const char *nk__codec_name(nk_codec codec)
+{
+	static const char *const names[NK_CODEC_N] = {"uncompressed", "snappy", "zstd", "lz4_raw"};
+	return names[codec];
+}
+
+static const nk_snappy_table *snappy_table(void)
+{
+	return NK_ISA_TABLE(nk__snappy);
+}
+
+static tss_t zstd_context_key;
+static once_flag zstd_context_once = ONCE_FLAG_INIT;
+static bool has_zstd_key;
+
+static void free_zstd_context(void *context) { ZSTD_freeDCtx(context); }
+
+static void make_zstd_key(void) { has_zstd_key = tss_create(&zstd_context_key, free_zstd_context) == thrd_success; }
+
+static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out, nk_error *err)
+{
+	call_once(&zstd_context_once, make_zstd_key);
+	ZSTD_DCtx *context = has_zstd_key ? tss_get(zstd_context_key) : NULL;
+	bool is_kept = context;
+	if (!context) {
+		context = ZSTD_createDCtx();
+		if (!context)
+			return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a zstd context");
+		is_kept = has_zstd_key && tss_set(zstd_context_key, context) == thrd_success;
+	}
+	size_t n = ZSTD_decompressDCtx(context, out, (size_t)n_out, in, (size_t)n_in);
+	if (!is_kept)
+		ZSTD_freeDCtx(context);
+	if (ZSTD_isError(n))
+		return nk_fail(err, NK_COMPUTE, "corrupt zstd block: %s", ZSTD_getErrorName(n));
+	if ((int64_t)n != n_out)
+		return nk_fail(err, NK_COMPUTE, "corrupt zstd block: %lld bytes instead of %lld", (long long)n,
+		               (long long)n_out);
+	return NK_OK;
+}
+
+nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out,
+                               nk_error *err)
+{
+	switch (codec) {
+	case NK_CODEC_NONE:
+		if (n_in != n_out)
+			return nk_fail(err, NK_COMPUTE, "uncompressed block has %lld bytes instead of %lld", (long long)n_in,
+			               (long long)n_out);
+		if (n_in > 0)
+			memcpy(out, in, (size_t)n_in);
+		return NK_OK;
+	case NK_CODEC_SNAPPY:
+		if (snappy_table()->decompress(in, n_in, out, n_out))
+			return NK_OK;
+		break;
+	case NK_CODEC_ZSTD:
+		return decompress_zstd(in, n_in, out, n_out, err);
+	case NK_CODEC_LZ4_RAW:
+		if (n_in <= INT_MAX && n_out <= INT_MAX &&
+		    LZ4_decompress_safe((const char *)in, (char *)out, (int)n_in, (int)n_out) == (int)n_out)
+			return NK_OK;
+		break;
+	case NK_CODEC_N:
+		break;
+	}
+	return nk_fail(err, NK_COMPUTE, "corrupt %s block of %lld bytes", nk__codec_name(codec), (long long)n_in);
+}
+
+int64_t nk__codec_bound(nk_codec codec, int64_t n_in)
+{
+	switch (codec) {
+	case NK_CODEC_SNAPPY:
+		return nk__snappy_bound(n_in);
+	case NK_CODEC_ZSTD:
+		return (int64_t)ZSTD_compressBound((size_t)n_in);
+	case NK_CODEC_LZ4_RAW:
+		return n_in + n_in / 255 + 16;
+	default:
+		return n_in;
+	}
+}
+
+nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out, int64_t *n_out,
+                             nk_error *err)
+{
+	int64_t n_room = nk__codec_bound(codec, n_in);
+	if (n_in > INT_MAX)
+		return nk_fail(err, NK_COMPUTE, "a block of %lld bytes is too large to compress", (long long)n_in);
+	switch (codec) {
+	case NK_CODEC_NONE:
+		if (n_in > 0)
+			memcpy(out, in, (size_t)n_in);
+		*n_out = n_in;
+		return NK_OK;
+	case NK_CODEC_SNAPPY:
+		*n_out = nk__snappy_compress(in, n_in, out);
+		return NK_OK;
+	case NK_CODEC_ZSTD: {
+		size_t n = ZSTD_compress(out, (size_t)n_room, in, (size_t)n_in, 3);
+		if (ZSTD_isError(n))
+			return nk_fail(err, NK_COMPUTE, "zstd: %s", ZSTD_getErrorName(n));
+		*n_out = (int64_t)n;
+		return NK_OK;
+	}
+	case NK_CODEC_LZ4_RAW: {
+		int n = LZ4_compress_default((const char *)in, (char *)out, (int)n_in, (int)n_room);
+		if (n <= 0)
+			return nk_fail(err, NK_COMPUTE, "lz4 refused a block");
+		*n_out = n;
+		return NK_OK;
+	}
+	case NK_CODEC_N:
+		break;
+	}
+	return nk_fail(err, NK_COMPUTE, "unknown codec");
+}
