@@ -39,7 +39,7 @@ NK_MUST_CHECK nk_status nk_group_table_hash(nk_group_table *table, nk_array *con
                                             uint64_t *hashes, nk_error *err);
 void nk_group_table_group_hashes(const nk_group_table *table, int64_t first, int64_t n, uint64_t *hashes);
 /* Keys of groups [first, first + n) as flat arrays, one per key column; owned by the caller. */
-NK_MUST_CHECK nk_status nk_group_table_keys(const nk_group_table *table, int64_t first, int64_t n, nk_array **out,
+NK_MUST_CHECK nk_status nk_group_table_keys(nk_group_table *table, int64_t first, int64_t n, nk_array **out,
                                             nk_error *err);
 
 #endif
