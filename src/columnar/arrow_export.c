@@ -1,0 +1,94 @@
+/* Arrays to the Arrow C data interface: a reference to the array lives in private_data, the buffers are pointed to
+ * where they lie. Encoded arrays are flattened and Decimals widened first; list offsets need not start at zero. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "columnar/arrow.h"
+
+typedef struct exported {
+	nk_array *array;
+	int64_t *n_heap_bytes; /* views: the sizes that Arrow wants as last buffer */
+	struct ArrowArray *children;
+	struct ArrowArray **child_pointers;
+	const void *buffers[]; /* the bytes of n_heap_bytes lie behind them */
+} exported;
+
+static void release_array(struct ArrowArray *out)
+{
+	exported *owned = out->private_data;
+	for (int64_t i = 0; i < out->n_children; i++)
+		if (owned->children[i].release)
+			owned->children[i].release(&owned->children[i]);
+	free(owned->children);
+	free(owned->child_pointers);
+	nk_array_unref(owned->array);
+	free(owned);
+	out->release = NULL;
+}
+
+static nk_status export_children(nk_memory *memory, const nk_array *array, struct ArrowArray *out,
+                                 nk_error *err)
+{
+	exported *owned = out->private_data;
+	size_t n = (size_t)array->n_children;
+	owned->children = calloc(n, sizeof *owned->children);
+	owned->child_pointers = calloc(n, sizeof *owned->child_pointers);
+	if (!owned->children || !owned->child_pointers)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow array of %zu children", n);
+	out->children = owned->child_pointers;
+	out->n_children = array->n_children;
+	for (int i = 0; i < array->n_children; i++) {
+		owned->child_pointers[i] = &owned->children[i];
+		NK_TRY(nk_array_to_arrow(memory, array->children[i], &owned->children[i], err));
+	}
+	return NK_OK;
+}
+
+nk_status nk_array_to_arrow(nk_memory *memory, nk_array *array, struct ArrowArray *out, nk_error *err)
+{
+	NK_AUTO(nk_array) flat = NULL;
+	NK_TRY(nk_array_flatten(memory, array, &flat, err));
+	if (flat->dtype->id == NK_TYPE_DECIMAL) {
+		nk_array *wide;
+		NK_TRY(nk_array_widen_decimal(memory, flat, &wide, err));
+		nk_array_unref(flat);
+		flat = wide;
+	}
+	static const int64_t nothing;
+	bool is_view = flat->physical == NK_PHYSICAL_VIEW;
+	int n_heap = flat->heap ? flat->heap->n_buffers : 0;
+	int n_buffers = flat->physical == NK_PHYSICAL_NONE ? 0 : flat->physical == NK_PHYSICAL_STRUCT ? 1 : 2;
+	n_buffers += is_view ? n_heap + 1 : 0;
+	exported *owned =
+		calloc(1, sizeof *owned + (size_t)n_buffers * sizeof(void *) + (size_t)n_heap * sizeof(int64_t));
+	if (!owned)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow array");
+	struct ArrowArray result = {.length = flat->n_rows,
+	                            .null_count = nk_array_count_nulls(flat),
+	                            .n_buffers = n_buffers,
+	                            .buffers = owned->buffers,
+	                            .release = release_array,
+	                            .private_data = owned};
+	if (n_buffers > 0)
+		owned->buffers[0] = flat->validity;
+	if (n_buffers > 1)
+		owned->buffers[1] = flat->values;
+	if (is_view) {
+		owned->n_heap_bytes = (int64_t *)(void *)&owned->buffers[n_buffers];
+		for (int i = 0; i < n_heap; i++) {
+			owned->buffers[2 + i] = flat->heap->buffers[i]->bytes;
+			owned->n_heap_bytes[i] = flat->heap->buffers[i]->n_bytes;
+		}
+		owned->buffers[2 + n_heap] = n_heap ? owned->n_heap_bytes : &nothing;
+	}
+	if (flat->n_children) {
+		nk_status status = export_children(memory, flat, &result, err);
+		if (status != NK_OK) {
+			release_array(&result);
+			return status;
+		}
+	}
+	owned->array = NK_STEAL(flat);
+	*out = result;
+	return NK_OK;
+}
