@@ -45,6 +45,8 @@ struct nk_bound {
 	nk_segmented_kernel *segmented;
 	int n_args;
 	nk_bound *const *args;
+	int n_columns;      /* distinct ids of columns in the tree, ascending */
+	const int *columns;
 	uint32_t number; /* dense, in order of making: arguments come before calls */
 	uint64_t hash;
 };
@@ -99,7 +101,9 @@ NK_MUST_CHECK nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, c
 NK_MUST_CHECK nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out, int *n_out, nk_error *err);
 NK_MUST_CHECK nk_status nk_bound_conjoin(nk_binder *binder, nk_bound *const *conjuncts, int n, nk_bound **out, nk_error *err);
 
-/* Call visit(id, data) for every column occurrence (ids may repeat). */
+/* Data given by the user: `column` under a name. */
+NK_MUST_CHECK nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column, nk_bound **out, nk_error *err);
+/* Call visit(id, data) once for every distinct column of the tree. */
 void nk_bound_visit_columns(const nk_bound *expr, void (*visit)(int id, void *data), void *data);
 static inline bool nk_bound_is_call(const nk_bound *expr, const char *name)
 {

@@ -1,0 +1,114 @@
+/* The column evaluator: every expression over whole columns, for contexts that are not row by row. Results of
+ * length one meet longer ones by broadcasting, as everywhere inside one expression. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/program_internal.h"
+
+nk_status nk__aggregate_rows(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
+{
+	const nk_aggregate *aggregate = call->aggregate;
+	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory};
+	NK_AUTO(nk_arena) arena = nk_arena_new(memory);
+	if (!arena)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an aggregate");
+	void *state;
+	NK_TRY(nk_arena_alloc(arena, aggregate->state_size, &state, err));
+	if (n_rows > 0)
+		NK_TRY(aggregate->update(&context, state, NULL, args, n_rows, 0, arena, err));
+	return aggregate->finish(&context, state, 1, out, err);
+}
+
+nk_status nk__call_column(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
+                          nk_error *err)
+{
+	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory};
+	if (call->kernel)
+		return call->kernel(&context, args, n_rows, out, err);
+	if (call->aggregate)
+		return nk__aggregate_rows(call, memory, args, n_rows, out, err);
+	int64_t offsets[2] = {0, n_rows};
+	return call->segmented(&context, args, 1, offsets, out, err);
+}
+
+/* Arguments brought to one length: constants for those of length one. */
+static nk_status align(const nk_bound *call, nk_memory *memory, nk_array **args, int64_t n_frame, int64_t *n_rows, nk_error *err)
+{
+	int64_t n = -1;
+	for (int i = 0; i < call->n_args; i++)
+		if (call->args[i]->shape != NK_SHAPE_SCALAR && !(args[i]->n_rows == 1 && call->args[i]->shape == NK_SHAPE_ANY))
+			n = n < 0 ? args[i]->n_rows : n;
+	if (n < 0)
+		n = call->n_args ? 1 : n_frame;
+	for (int i = 0; i < call->n_args; i++) {
+		if (args[i]->n_rows == n)
+			continue;
+		if (args[i]->n_rows != 1)
+			return nk_fail(err, NK_SHAPE, "arguments of `%s` have lengths %lld and %lld; they must be equal, or one of them 1",
+			               call->func->name, (long long)n, (long long)args[i]->n_rows);
+		nk_array *constant;
+		NK_TRY(nk_array_new_constant(memory, args[i], n, &constant, err));
+		nk_array_unref(args[i]);
+		args[i] = constant;
+	}
+	*n_rows = n;
+	return NK_OK;
+}
+
+static nk_status run_call(const nk_bound *call, nk_memory *memory, nk_array **args, int64_t n_frame, nk_array **out, nk_error *err)
+{
+	int64_t n_rows;
+	NK_TRY(align(call, memory, args, n_frame, &n_rows, err));
+	if (call->func->height == NK_ELEMENTWISE)
+		return nk_eval_call(call, memory, args, n_rows, out, err);
+	for (int i = 0; i < call->n_args; i++)
+		if (args[i]->encoding == NK_DICTIONARY) {
+			nk_array *flat;
+			NK_TRY(nk_array_flatten(memory, args[i], &flat, err));
+			nk_array_unref(args[i]);
+			args[i] = flat;
+		}
+	return nk__call_column(call, memory, args, n_rows, out, err);
+}
+
+nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,
+                                 nk_array **outputs, nk_error *err)
+{
+	nk_array **values = calloc((size_t)program->n_steps + 1, sizeof *values);
+	if (!values)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d steps", program->n_steps);
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < program->n_steps; i++) {
+		const nk_step *step = &program->steps[i];
+		const nk_bound *node = step->node;
+		if (node->kind == NK_BOUND_COLUMN) {
+			values[i] = nk_array_ref(inputs[step->slot]);
+		} else if (node->kind != NK_BOUND_CALL) {
+			values[i] = nk_array_ref(node->array);
+		} else {
+			nk_array **args = calloc((size_t)node->n_args + 1, sizeof *args);
+			if (!args) {
+				status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d arguments", node->n_args);
+				break;
+			}
+			for (int a = 0; a < node->n_args; a++)
+				args[a] = nk_array_ref(values[step->args[a]]);
+			status = run_call(node, memory, args, n_rows, &values[i], err);
+			for (int a = 0; a < node->n_args; a++) {
+				nk_array_unref(args[a]);
+				if (program->steps[step->args[a]].last_use == i) {
+					nk_array_unref(values[step->args[a]]);
+					values[step->args[a]] = NULL;
+				}
+			}
+			free(args);
+		}
+	}
+	for (int o = 0; status == NK_OK && o < program->n_outputs; o++)
+		outputs[o] = nk_array_ref(values[program->outputs[o]]);
+	for (int i = 0; i < program->n_steps; i++)
+		nk_array_unref(values[i]);
+	free(values);
+	return status;
+}

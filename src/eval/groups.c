@@ -1,0 +1,356 @@
+/* The grouped evaluator: every expression inside group_by().agg(). An intermediate is in one of four states:
+ *
+ *   literal    one value for all groups
+ *   groups     one value a group
+ *   rows       values in group layout, as many in each group as the input has
+ *   pieces     values in group layout with group lengths of their own (head, filter, unique, ...)
+ *
+ * Rows and pieces come out as a List per group. Arrays and offsets are immutable and shared. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/select.h"
+#include "eval/program_internal.h"
+
+typedef struct offsets_list {
+	int64_t n_references;
+	int64_t n_groups;
+	int64_t at[];
+} offsets_list;
+
+typedef enum state { STATE_LITERAL, STATE_GROUPS, STATE_ROWS } state;
+
+typedef struct value {
+	state state;
+	nk_array *array;
+	offsets_list *offsets; /* STATE_ROWS: of this value's groups; the input's own or its own */
+} value;
+
+typedef struct groups {
+	nk_memory *memory;
+	int64_t n_groups;
+	offsets_list *input;
+	uint32_t *row_groups; /* group of each input row, made when first needed */
+	int64_t n_rows;
+} groups;
+
+static offsets_list *offsets_new(int64_t n_groups)
+{
+	offsets_list *list = malloc(sizeof *list + (size_t)(n_groups + 1) * sizeof list->at[0]);
+	if (list) {
+		list->n_references = 1;
+		list->n_groups = n_groups;
+		list->at[0] = 0;
+	}
+	return list;
+}
+
+static void offsets_unref(offsets_list *list)
+{
+	if (list && --list->n_references == 0)
+		free(list);
+}
+
+static void value_release(value *v)
+{
+	nk_array_unref(v->array);
+	offsets_unref(v->offsets);
+	*v = (value){0};
+}
+
+static nk_status no_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for groups"); }
+
+static bool offsets_equal(const offsets_list *a, const offsets_list *b)
+{
+	return a == b || memcmp(a->at, b->at, (size_t)(a->n_groups + 1) * sizeof a->at[0]) == 0;
+}
+
+static bool all_groups_one(const offsets_list *list)
+{
+	for (int64_t g = 0; g <= list->n_groups; g++)
+		if (list->at[g] != g)
+			return false;
+	return true;
+}
+
+/* One value a group, repeated to the layout. */
+static nk_status spread(groups *g, nk_array *array, const offsets_list *layout, nk_array **out, nk_error *err)
+{
+	int64_t n = layout->at[layout->n_groups];
+	uint32_t *rows;
+	NK_TRY(nk_alloc(g->memory, n * 4, (void **)&rows, err));
+	for (int64_t group = 0; group < layout->n_groups; group++)
+		for (int64_t row = layout->at[group]; row < layout->at[group + 1]; row++)
+			rows[row] = (uint32_t)group;
+	nk_status status = nk_array_take(g->memory, array, rows, n, out, err);
+	nk_free(g->memory, rows, n * 4);
+	return status;
+}
+
+static nk_status run_elementwise(groups *g, const nk_bound *call, const value *args, value *out, nk_error *err)
+{
+	offsets_list *layout = NULL;
+	bool any_groups = false;
+	for (int i = 0; i < call->n_args; i++) {
+		any_groups |= args[i].state == STATE_GROUPS;
+		if (args[i].state != STATE_ROWS)
+			continue;
+		/* pieces of length one in every group broadcast to longer ones */
+		if (!layout || (all_groups_one(layout) && !all_groups_one(args[i].offsets)))
+			layout = args[i].offsets;
+	}
+	int64_t n = layout ? layout->at[layout->n_groups] : any_groups ? g->n_groups : 1;
+	nk_array **arrays = calloc((size_t)call->n_args + 1, sizeof *arrays);
+	if (!arrays)
+		return no_memory(err);
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < call->n_args; i++) {
+		const value *arg = &args[i];
+		if (arg->state == STATE_LITERAL)
+			status = nk_array_new_constant(g->memory, arg->array, n, &arrays[i], err);
+		else if (layout && (arg->state == STATE_GROUPS || (!offsets_equal(arg->offsets, layout) && all_groups_one(arg->offsets))))
+			status = spread(g, arg->array, layout, &arrays[i], err);
+		else if (layout && !offsets_equal(arg->offsets, layout))
+			status = nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group", call->func->name);
+		else
+			arrays[i] = nk_array_ref(arg->array);
+	}
+	if (status == NK_OK)
+		status = nk_eval_call(call, g->memory, arrays, n, &out->array, err);
+	for (int i = 0; i < call->n_args; i++)
+		nk_array_unref(arrays[i]);
+	free(arrays);
+	NK_TRY(status);
+	out->state = layout ? STATE_ROWS : any_groups ? STATE_GROUPS : STATE_LITERAL;
+	if (layout) {
+		out->offsets = layout;
+		layout->n_references++;
+	}
+	return NK_OK;
+}
+
+/* All arguments in one layout of rows, flat. */
+static nk_status lay_out(groups *g, const nk_bound *call, const value *args, nk_array **arrays, offsets_list **layout_out, nk_error *err)
+{
+	offsets_list *layout = NULL;
+	for (int i = 0; i < call->n_args; i++)
+		if (args[i].state == STATE_ROWS && !layout)
+			layout = args[i].offsets;
+	if (layout) {
+		layout->n_references++;
+	} else if (call->n_args == 0) {
+		layout = g->input;
+		layout->n_references++;
+	} else { /* values per group: groups of one row */
+		layout = offsets_new(g->n_groups);
+		if (!layout)
+			return no_memory(err);
+		for (int64_t i = 0; i <= g->n_groups; i++)
+			layout->at[i] = i;
+	}
+	*layout_out = layout;
+	int64_t n = layout->at[layout->n_groups];
+	for (int i = 0; i < call->n_args; i++) {
+		NK_AUTO(nk_array) laid = NULL;
+		if (args[i].state == STATE_LITERAL)
+			NK_TRY(nk_array_new_constant(g->memory, args[i].array, n, &laid, err));
+		else if (args[i].state == STATE_GROUPS && call->n_args > 0 && layout->at[g->n_groups] != g->n_groups)
+			NK_TRY(spread(g, args[i].array, layout, &laid, err));
+		else if (args[i].state == STATE_ROWS && !offsets_equal(args[i].offsets, layout))
+			return nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group", call->func->name);
+		else
+			laid = nk_array_ref(args[i].array);
+		if (laid->encoding == NK_DICTIONARY)
+			NK_TRY(nk_array_flatten(g->memory, laid, &arrays[i], err));
+		else
+			arrays[i] = NK_STEAL(laid);
+	}
+	return NK_OK;
+}
+
+static nk_status group_of_rows(groups *g, const offsets_list *layout, uint32_t **out, bool *owned, nk_error *err)
+{
+	bool is_input = layout == g->input;
+	if (is_input && g->row_groups) {
+		*out = g->row_groups;
+		*owned = false;
+		return NK_OK;
+	}
+	int64_t n = layout->at[layout->n_groups];
+	uint32_t *made = malloc((size_t)n * 4 + 4);
+	if (!made)
+		return no_memory(err);
+	for (int64_t group = 0; group < layout->n_groups; group++)
+		for (int64_t row = layout->at[group]; row < layout->at[group + 1]; row++)
+			made[row] = (uint32_t)group;
+	if (is_input)
+		g->row_groups = made;
+	*out = made;
+	*owned = !is_input;
+	return NK_OK;
+}
+
+static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *const *arrays, const offsets_list *layout, nk_array **out,
+                                  nk_error *err)
+{
+	const nk_aggregate *aggregate = call->aggregate;
+	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = g->memory};
+	NK_AUTO(nk_arena) arena = nk_arena_new(g->memory);
+	if (!arena)
+		return no_memory(err);
+	int64_t n_bytes = aggregate->state_size * g->n_groups, n_rows = layout->at[layout->n_groups];
+	void *states;
+	NK_TRY(nk_alloc(g->memory, n_bytes, &states, err));
+	memset(states, 0, (size_t)n_bytes);
+	uint32_t *row_groups = NULL;
+	bool owned = false;
+	nk_status status = group_of_rows(g, layout, &row_groups, &owned, err);
+	if (status == NK_OK && n_rows > 0)
+		status = aggregate->update(&context, states, row_groups, arrays, n_rows, 0, arena, err);
+	if (status == NK_OK)
+		status = aggregate->finish(&context, states, g->n_groups, out, err);
+	if (owned)
+		free(row_groups);
+	nk_free(g->memory, states, n_bytes);
+	return status;
+}
+
+/* The column kernel once per group; results one after another with their lengths. */
+static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *arrays, const offsets_list *layout, value *out, nk_error *err)
+{
+	offsets_list *lengths = offsets_new(g->n_groups);
+	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results), **args = calloc((size_t)call->n_args + 1, sizeof *args);
+	nk_status status = lengths && results && args ? NK_OK : no_memory(err);
+	for (int64_t group = 0; status == NK_OK && group < g->n_groups; group++) {
+		int64_t from = layout->at[group], n = layout->at[group + 1] - from;
+		for (int i = 0; status == NK_OK && i < call->n_args; i++)
+			status = nk_array_slice(g->memory, arrays[i], from, n, &args[i], err);
+		if (status == NK_OK)
+			status = nk__call_column(call, g->memory, args, n, &results[group], err);
+		for (int i = 0; i < call->n_args; i++) {
+			nk_array_unref(args[i]);
+			args[i] = NULL;
+		}
+		if (status == NK_OK)
+			lengths->at[group + 1] = lengths->at[group] + results[group]->n_rows;
+	}
+	if (status == NK_OK && g->n_groups)
+		status = nk_array_concat(g->memory, results, (int)g->n_groups, &out->array, err);
+	else if (status == NK_OK)
+		status = nk_array_new_null(g->memory, call->dtype, 0, &out->array, err);
+	for (int64_t group = 0; results && group < g->n_groups; group++)
+		nk_array_unref(results[group]);
+	free(results);
+	free(args);
+	if (status != NK_OK || call->func->height == NK_AGGREGATING) {
+		offsets_unref(lengths);
+		out->state = STATE_GROUPS;
+		return status;
+	}
+	out->state = STATE_ROWS;
+	out->offsets = lengths;
+	return NK_OK;
+}
+
+static nk_status run_call(groups *g, const nk_bound *call, const value *args, value *out, nk_error *err)
+{
+	if (call->func->height == NK_ELEMENTWISE)
+		return run_elementwise(g, call, args, out, err);
+	nk_array **arrays = calloc((size_t)call->n_args + 1, sizeof *arrays);
+	if (!arrays)
+		return no_memory(err);
+	offsets_list *layout = NULL;
+	nk_status status = lay_out(g, call, args, arrays, &layout, err);
+	if (status == NK_OK && call->aggregate) {
+		out->state = STATE_GROUPS;
+		status = aggregate_groups(g, call, arrays, layout, &out->array, err);
+	} else if (status == NK_OK && call->segmented) {
+		nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = g->memory};
+		for (int i = 0; status == NK_OK && i < call->n_args; i++)
+			if (arrays[i]->encoding == NK_CONSTANT && call->args[i]->shape != NK_SHAPE_SCALAR) {
+				nk_array *flat;
+				status = nk_array_flatten(g->memory, arrays[i], &flat, err);
+				if (status != NK_OK)
+					break;
+				nk_array_unref(arrays[i]);
+				arrays[i] = flat;
+			}
+		out->state = STATE_GROUPS;
+		if (status == NK_OK)
+			status = call->segmented(&context, arrays, g->n_groups, layout->at, &out->array, err);
+	} else if (status == NK_OK) {
+		status = each_group(g, call, arrays, layout, out, err);
+	}
+	for (int i = 0; i < call->n_args; i++)
+		nk_array_unref(arrays[i]);
+	free(arrays);
+	offsets_unref(layout);
+	return status;
+}
+
+/* What leaves the context: one row a group. */
+static nk_status deliver(groups *g, const value *v, nk_array **out, nk_error *err)
+{
+	if (v->state == STATE_LITERAL)
+		return nk_array_new_constant(g->memory, v->array, g->n_groups, out, err);
+	if (v->state == STATE_GROUPS) {
+		*out = nk_array_ref(v->array);
+		return NK_OK;
+	}
+	NK_AUTO(nk_array) items = NULL;
+	NK_TRY(nk_array_flatten(g->memory, v->array, &items, err));
+	nk_buffer *offsets;
+	NK_TRY(nk_buffer_new(g->memory, (g->n_groups + 1) * 8, &offsets, err));
+	memcpy(offsets->bytes, v->offsets->at, (size_t)(g->n_groups + 1) * 8);
+	const nk_dtype *dtype = nk_dtype_list(items->dtype);
+	return nk_array_new_list(dtype, g->n_groups, offsets, NK_STEAL(items), NULL, 0, out, err);
+}
+
+nk_status nk_program_run_groups(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,
+                                const int64_t *offsets, int64_t n_groups, nk_array **outputs, nk_error *err)
+{
+	groups g = {.memory = memory, .n_groups = n_groups, .n_rows = n_rows, .input = offsets_new(n_groups)};
+	value *values = calloc((size_t)program->n_steps + 1, sizeof *values);
+	nk_status status = values && g.input ? NK_OK : no_memory(err);
+	if (status == NK_OK)
+		memcpy(g.input->at, offsets, (size_t)(n_groups + 1) * sizeof *offsets);
+	for (int i = 0; status == NK_OK && i < program->n_steps; i++) {
+		const nk_step *step = &program->steps[i];
+		const nk_bound *node = step->node;
+		if (node->kind == NK_BOUND_COLUMN) {
+			values[i] = (value){.state = STATE_ROWS, .array = nk_array_ref(inputs[step->slot]), .offsets = g.input};
+			g.input->n_references++;
+		} else if (node->kind == NK_BOUND_LITERAL) {
+			values[i] = (value){.state = STATE_LITERAL, .array = nk_array_ref(node->array)};
+		} else if (node->kind == NK_BOUND_SERIES) {
+			status = nk_fail(err, NK_INVALID_OPERATION, "a Series of %lld rows cannot be used within groups", (long long)node->array->n_rows);
+		} else {
+			value *args = calloc((size_t)node->n_args + 1, sizeof *args);
+			if (!args) {
+				status = no_memory(err);
+				break;
+			}
+			for (int a = 0; a < node->n_args; a++)
+				args[a] = values[step->args[a]];
+			status = run_call(&g, node, args, &values[i], err);
+			free(args);
+			for (int a = 0; a < node->n_args; a++)
+				if (program->steps[step->args[a]].last_use == i)
+					value_release(&values[step->args[a]]);
+		}
+	}
+	int n_delivered = 0;
+	for (; status == NK_OK && n_delivered < program->n_outputs; n_delivered++)
+		status = deliver(&g, &values[program->outputs[n_delivered]], &outputs[n_delivered], err);
+	if (status != NK_OK)
+		for (int o = 0; o + 1 < n_delivered; o++) {
+			nk_array_unref(outputs[o]);
+			outputs[o] = NULL;
+		}
+	for (int i = 0; values && i < program->n_steps; i++)
+		value_release(&values[i]);
+	free(values);
+	offsets_unref(g.input);
+	free(g.row_groups);
+	return status;
+}

@@ -1,0 +1,366 @@
+/* Compilation, and the batch evaluator. Bound nodes are numbered arguments first, so sorting the reachable ones by
+ * number is an evaluation order; equal sub-trees are one node already. Intermediate arrays are released after
+ * their last use, so that a batch's live data stays small. */
+#include "eval/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/select.h"
+#include "eval/program_internal.h"
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t left = ((const nk_step *)a)->node->number, right = ((const nk_step *)b)->node->number;
+	return (left > right) - (left < right);
+}
+
+static int step_of(const nk_program *program, const nk_bound *node)
+{
+	int low = 0, high = program->n_steps - 1;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (program->steps[middle].node->number < node->number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static nk_status collect_steps(nk_program *program, nk_bound *const *exprs, int n_exprs, nk_error *err)
+{
+	uint32_t n_numbers = 0;
+	for (int i = 0; i < n_exprs; i++)
+		n_numbers = NK_MAX(n_numbers, exprs[i]->number + 1);
+	int64_t capacity = 0;
+	int n = 0;
+	nk_step *found = NULL;
+	uint8_t *seen = calloc(n_numbers / 8 + 1, 1);
+	nk_status status = seen ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
+	int next_root = 0;
+	for (int at = 0; status == NK_OK && (at < n || next_root < n_exprs); at++) {
+		while (status == NK_OK && at == n && next_root < n_exprs) {
+			nk_bound *root = exprs[next_root++];
+			if (nk_bitmap_get(seen, root->number))
+				continue;
+			nk_bitmap_set(seen, root->number);
+			status = NK_GROW(program->memory, &found, &capacity, n + 1, err);
+			if (status == NK_OK)
+				found[n++] = (nk_step){.node = root, .slot = -1};
+		}
+		if (at >= n || status != NK_OK)
+			break;
+		const nk_bound *node = found[at].node;
+		for (int i = 0; i < node->n_args && status == NK_OK; i++) {
+			if (nk_bitmap_get(seen, node->args[i]->number))
+				continue;
+			nk_bitmap_set(seen, node->args[i]->number);
+			status = NK_GROW(program->memory, &found, &capacity, n + 1, err);
+			if (status == NK_OK)
+				found[n++] = (nk_step){.node = node->args[i], .slot = -1};
+		}
+	}
+	if (status == NK_OK)
+		status = NK_ARENA_NEW(program->arena, &program->steps, n + 1, err);
+	if (status == NK_OK) {
+		if (n)
+			memcpy(program->steps, found, (size_t)n * sizeof *found);
+		program->n_steps = n;
+		qsort(program->steps, (size_t)n, sizeof *found, by_number);
+	}
+	nk_free(program->memory, found, capacity * (int64_t)sizeof *found);
+	free(seen);
+	return status;
+}
+
+nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs, const int *slots, int n_slots, nk_program **out,
+                         nk_error *err)
+{
+	NK_AUTO(nk_program) program = calloc(1, sizeof *program);
+	if (!program)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
+	program->memory = nk_memory_ref(memory);
+	program->arena = nk_arena_new(memory);
+	if (!program->arena)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
+	NK_TRY(collect_steps(program, exprs, n_exprs, err));
+	for (int i = 0; i < program->n_steps; i++) {
+		nk_step *step = &program->steps[i];
+		step->last_use = i;
+		if (step->node->kind == NK_BOUND_COLUMN) {
+			for (int s = 0; s < n_slots && step->slot < 0; s++)
+				if (slots[s] == step->node->column)
+					step->slot = s;
+			if (step->slot < 0)
+				return nk_fail(err, NK_COLUMN_NOT_FOUND, "column id %d is not among a program's inputs", step->node->column);
+		} else if (step->node->kind == NK_BOUND_CALL) {
+			int *args;
+			NK_TRY(NK_ARENA_NEW(program->arena, &args, step->node->n_args + 1, err));
+			for (int a = 0; a < step->node->n_args; a++) {
+				args[a] = step_of(program, step->node->args[a]);
+				program->steps[args[a]].last_use = i;
+			}
+			step->args = args;
+		}
+	}
+	NK_TRY(NK_ARENA_NEW(program->arena, &program->outputs, n_exprs + 1, err));
+	program->n_outputs = n_exprs;
+	for (int i = 0; i < n_exprs; i++) {
+		program->outputs[i] = step_of(program, exprs[i]);
+		program->steps[program->outputs[i]].last_use = program->n_steps;
+	}
+	*out = NK_STEAL(program);
+	return NK_OK;
+}
+
+void nk_program_free(nk_program *program)
+{
+	if (!program)
+		return;
+	nk_arena_free(program->arena);
+	nk_memory_unref(program->memory);
+	free(program);
+}
+
+/* AND of the validities of flat arguments, as one buffer; *out NULL when all rows are valid. A single validity that
+ * several users may share is passed on as a reference. */
+static nk_status combine_validity(nk_memory *memory, nk_array *const *args, int n_args, int64_t n_rows, nk_buffer **out,
+                                  const uint8_t **bits, nk_error *err)
+{
+	const nk_array *only = NULL;
+	int n = 0;
+	for (int i = 0; i < n_args; i++)
+		if (args[i]->encoding != NK_CONSTANT && args[i]->validity) {
+			only = args[i];
+			n++;
+		}
+	*out = NULL;
+	*bits = NULL;
+	if (n == 0)
+		return NK_OK;
+	if (n == 1 && only->validity == only->validity_buffer->bytes) {
+		*out = nk_buffer_ref(only->validity_buffer);
+		*bits = only->validity;
+		return NK_OK;
+	}
+	NK_AUTO(nk_buffer) made = NULL;
+	int64_t n_bytes = nk_bitmap_bytes(n_rows);
+	NK_TRY(nk_buffer_new(memory, n_bytes, &made, err));
+	memcpy(made->bytes, only->validity, (size_t)n_bytes);
+	for (int i = 0; i < n_args; i++) {
+		if (args[i]->encoding == NK_CONSTANT || !args[i]->validity || args[i] == only)
+			continue;
+		const uint8_t *other = args[i]->validity;
+		for (int64_t b = 0; b < n_bytes; b++)
+			made->bytes[b] &= other[b];
+	}
+	*bits = made->bytes;
+	*out = NK_STEAL(made);
+	return NK_OK;
+}
+
+static bool is_all_null(const nk_array *array)
+{
+	return array->physical == NK_PHYSICAL_NONE || (array->encoding == NK_CONSTANT && !nk_array_is_valid(array, 0));
+}
+
+/* Flat or constant arguments, at least one flat (or none at all). */
+static nk_status run_kernel(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
+{
+	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory};
+	if (call->func->nulls == NK_NULLS_SEEN)
+		return call->kernel(&context, args, n_rows, out, err);
+	for (int i = 0; i < call->n_args; i++)
+		if (is_all_null(args[i]))
+			return nk_array_new_null(memory, call->dtype, n_rows, out, err);
+	NK_AUTO(nk_buffer) validity = NULL;
+	NK_TRY(combine_validity(memory, args, call->n_args, n_rows, &validity, &context.validity, err));
+	NK_AUTO(nk_array) result = NULL;
+	NK_TRY(call->kernel(&context, args, n_rows, &result, err));
+	if (!validity || result->physical == NK_PHYSICAL_NONE || (result->encoding == NK_CONSTANT && !nk_array_is_valid(result, 0))) {
+		*out = NK_STEAL(result);
+		return NK_OK;
+	}
+	if (result->validity && result->encoding != NK_CONSTANT) {
+		NK_AUTO(nk_buffer) both = NULL;
+		int64_t n_bytes = nk_bitmap_bytes(n_rows);
+		NK_TRY(nk_buffer_new(memory, n_bytes, &both, err));
+		for (int64_t b = 0; b < n_bytes; b++)
+			both->bytes[b] = validity->bytes[b] & result->validity[b];
+		nk_buffer_unref(validity);
+		validity = NK_STEAL(both);
+	}
+	if (result->encoding == NK_CONSTANT) {
+		nk_array *flat;
+		NK_TRY(nk_array_flatten(memory, result, &flat, err));
+		nk_array_unref(result);
+		result = flat;
+	}
+	return nk_array_with_validity(result, NK_STEAL(validity), -1, out, err);
+}
+
+/* One dictionary argument and constants: compute once per entry. */
+static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_array **args, int which, int64_t n_rows, nk_array **out,
+                                   nk_error *err)
+{
+	nk_array *coded = args[which];
+	args[which] = coded->dictionary;
+	NK_AUTO(nk_array) entries = NULL;
+	nk_status status = nk_eval_call(call, memory, args, coded->dictionary->n_rows, &entries, err);
+	args[which] = coded;
+	NK_TRY(status);
+	if (entries->encoding == NK_CONSTANT && nk_array_is_valid(entries, 0) && !coded->validity)
+		return nk_array_new_constant(memory, entries, n_rows, out, err);
+	if (entries->encoding != NK_FLAT) {
+		nk_array *flat;
+		NK_TRY(nk_array_flatten(memory, entries, &flat, err));
+		nk_array_unref(entries);
+		entries = flat;
+	}
+	NK_AUTO(nk_buffer) codes = nk_buffer_ref(coded->values_buffer);
+	if (coded->values != codes->bytes) { /* a slice: codes that start inside the buffer */
+		nk_buffer *copy;
+		NK_TRY(nk_buffer_new(memory, n_rows * 4, &copy, err));
+		memcpy(copy->bytes, coded->values, (size_t)n_rows * 4);
+		nk_buffer_unref(codes);
+		codes = copy;
+	}
+	NK_AUTO(nk_buffer) validity = NULL;
+	if (coded->validity) {
+		NK_TRY(nk_buffer_new(memory, nk_bitmap_bytes(n_rows), &validity, err));
+		memcpy(validity->bytes, coded->validity, (size_t)nk_bitmap_bytes(n_rows));
+	}
+	if (!entries->validity && entries->physical == NK_PHYSICAL_VIEW)
+		return nk_array_new_dictionary(NK_STEAL(entries), n_rows, NK_STEAL(codes), NK_STEAL(validity), coded->n_nulls, out, err);
+
+	/* Anything but text is as cheap to gather now; entries that are null cannot stay in a dictionary. */
+	NK_AUTO(nk_array) gathered = NULL;
+	NK_TRY(nk_array_take(memory, entries, (const uint32_t *)(const void *)codes->bytes, n_rows, &gathered, err));
+	if (!validity) {
+		*out = NK_STEAL(gathered);
+		return NK_OK;
+	}
+	if (gathered->validity)
+		for (int64_t b = 0; b < nk_bitmap_bytes(n_rows); b++)
+			validity->bytes[b] &= gathered->validity[b];
+	return nk_array_with_validity(gathered, NK_STEAL(validity), -1, out, err);
+}
+
+enum { ARGS_ON_STACK = 8 };
+
+nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+{
+	int n_constant = 0, n_dictionary = 0, dictionary = -1;
+	for (int i = 0; i < call->n_args; i++) {
+		n_constant += args[i]->encoding == NK_CONSTANT;
+		if (args[i]->encoding == NK_DICTIONARY) {
+			n_dictionary++;
+			dictionary = i;
+		}
+	}
+	if (n_dictionary == 0 && (n_constant < call->n_args || call->n_args == 0))
+		return run_kernel(call, memory, args, n_rows, out, err);
+
+	nk_array *few[ARGS_ON_STACK] = {0}, **own = few;
+	if (call->n_args > ARGS_ON_STACK && !(own = calloc((size_t)call->n_args, sizeof *own)))
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d arguments", call->n_args);
+	nk_status status = NK_OK;
+	int n_made = 0;
+	if (n_constant == call->n_args && !call->func->impure) {
+		nk_array *one = NULL;
+		for (; status == NK_OK && n_made < call->n_args; n_made++) {
+			nk_array *single = NULL;
+			status = nk_array_new_constant(memory, args[n_made], 1, &single, err);
+			if (status == NK_OK)
+				status = nk_array_flatten(memory, single, &own[n_made], err);
+			nk_array_unref(single);
+			if (status != NK_OK)
+				break;
+		}
+		if (status == NK_OK)
+			status = n_rows == 0 ? nk_array_new_null(memory, call->dtype, 1, &one, err) : run_kernel(call, memory, own, 1, &one, err);
+		if (status == NK_OK)
+			status = nk_array_new_constant(memory, one, n_rows, out, err);
+		nk_array_unref(one);
+	} else if (n_dictionary == 1 && n_constant == call->n_args - 1 && !call->func->fallible && !call->func->impure &&
+	           args[dictionary]->dictionary->n_rows <= n_rows &&
+	           (call->func->nulls == NK_NULLS_PROPAGATE || !args[dictionary]->validity)) {
+		memcpy(own, args, (size_t)call->n_args * sizeof *own);
+		status = run_on_dictionary(call, memory, own, dictionary, n_rows, out, err);
+	} else {
+		for (; status == NK_OK && n_made < call->n_args; n_made++) {
+			if (args[n_made]->encoding == NK_DICTIONARY)
+				status = nk_array_flatten(memory, args[n_made], &own[n_made], err);
+			else
+				own[n_made] = nk_array_ref(args[n_made]);
+			if (status != NK_OK)
+				break;
+		}
+		if (status == NK_OK)
+			status = run_kernel(call, memory, own, n_rows, out, err);
+	}
+	for (int i = 0; i < n_made; i++)
+		nk_array_unref(own[i]);
+	if (own != few)
+		free(own);
+	return status;
+}
+
+nk_status nk_program_run(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows, nk_array **outputs,
+                         nk_error *err)
+{
+	nk_array *few[64], **values = few;
+	if (program->n_steps > NK_COUNT(few) && !(values = malloc((size_t)program->n_steps * sizeof *values)))
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d steps", program->n_steps);
+	memset(values, 0, (size_t)program->n_steps * sizeof *values);
+	nk_array *few_args[ARGS_ON_STACK], **args = few_args;
+	int args_room = ARGS_ON_STACK;
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < program->n_steps; i++) {
+		const nk_step *step = &program->steps[i];
+		const nk_bound *node = step->node;
+		switch (node->kind) {
+		case NK_BOUND_COLUMN:
+			values[i] = nk_array_ref(inputs[step->slot]);
+			break;
+		case NK_BOUND_LITERAL:
+			status = nk_array_new_constant(memory, node->array, n_rows, &values[i], err);
+			break;
+		case NK_BOUND_SERIES:
+			status = nk_fail(err, NK_INVALID_OPERATION, "a Series cannot be evaluated batch by batch");
+			break;
+		case NK_BOUND_CALL:
+			if (node->n_args > args_room) {
+				nk_array **grown = malloc((size_t)node->n_args * sizeof *grown);
+				if (!grown) {
+					status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d arguments", node->n_args);
+					break;
+				}
+				if (args != few_args)
+					free(args);
+				args = grown;
+				args_room = node->n_args;
+			}
+			for (int a = 0; a < node->n_args; a++)
+				args[a] = values[step->args[a]];
+			status = nk_eval_call(node, memory, args, n_rows, &values[i], err);
+			for (int a = 0; a < node->n_args; a++)
+				if (program->steps[step->args[a]].last_use == i) {
+					nk_array_unref(values[step->args[a]]);
+					values[step->args[a]] = NULL;
+				}
+			break;
+		}
+	}
+	for (int o = 0; status == NK_OK && o < program->n_outputs; o++)
+		outputs[o] = nk_array_ref(values[program->outputs[o]]);
+	for (int i = 0; i < program->n_steps; i++)
+		nk_array_unref(values[i]);
+	if (values != few)
+		free(values);
+	if (args != few_args)
+		free(args);
+	return status;
+}

@@ -1,0 +1,238 @@
+/* Selectors: which columns of a schema an expression stands for. A selector is resolved to a set of positions;
+ * set operations work on those. Depth is what a user writes by hand, yet combining walks a stack all the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/expr.h"
+
+static nk_status selector_new(nk_selector_kind kind, int n_items, int n_args, nk_expr **out, nk_error *err)
+{
+	nk_expr *expr = calloc(1, sizeof *expr + (size_t)n_args * sizeof expr->args[0]);
+	if (!expr)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	expr->n_references = 1;
+	expr->kind = NK_EXPR_SELECTOR;
+	expr->selector = kind;
+	expr->n_items = n_items;
+	expr->n_args = n_args;
+	*out = expr;
+	return NK_OK;
+}
+
+nk_status nk__selector_names(const char *const *names, int n, bool strict, nk_selector_kind kind, nk_expr **out, nk_error *err)
+{
+	NK_AUTO(nk_expr) expr = NULL;
+	NK_TRY(selector_new(kind, n, 0, &expr, err));
+	expr->strict = strict;
+	expr->names = calloc((size_t)n + 1, sizeof *expr->names);
+	for (int i = 0; expr->names && i < n; i++)
+		if (!(expr->names[i] = strdup(names[i])))
+			return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	if (!expr->names)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	*out = NK_STEAL(expr);
+	return NK_OK;
+}
+
+nk_status nk__selector_dtypes(const nk_dtype *const *dtypes, int n, nk_expr **out, nk_error *err)
+{
+	NK_AUTO(nk_expr) expr = NULL;
+	NK_TRY(selector_new(NK_SELECT_DTYPES, n, 0, &expr, err));
+	expr->dtypes = calloc((size_t)n + 1, sizeof *expr->dtypes);
+	if (!expr->dtypes)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	memcpy(expr->dtypes, dtypes, (size_t)n * sizeof *dtypes);
+	*out = NK_STEAL(expr);
+	return NK_OK;
+}
+
+nk_status nk__selector_classes(uint32_t classes, nk_expr **out, nk_error *err)
+{
+	NK_TRY(selector_new(classes == ~0u ? NK_SELECT_ALL : NK_SELECT_CLASS, 0, 0, out, err));
+	(*out)->classes = classes;
+	return NK_OK;
+}
+
+nk_status nk__selector_positions(const int64_t *positions, int n, nk_expr **out, nk_error *err)
+{
+	NK_AUTO(nk_expr) expr = NULL;
+	NK_TRY(selector_new(NK_SELECT_POSITIONS, n, 0, &expr, err));
+	expr->positions = calloc((size_t)n + 1, sizeof *expr->positions);
+	if (!expr->positions)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	memcpy(expr->positions, positions, (size_t)n * sizeof *positions);
+	*out = NK_STEAL(expr);
+	return NK_OK;
+}
+
+nk_status nk__selector_combine(nk_selector_kind kind, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err)
+{
+	NK_TRY(selector_new(kind, 0, 2, out, err));
+	(*out)->args[0] = nk__expr_ref(left);
+	(*out)->args[1] = nk__expr_ref(right);
+	return NK_OK;
+}
+
+static uint32_t class_of(const nk_dtype *dtype)
+{
+	if (nk_type_is_signed(dtype->id))
+		return NK_CLASS_SIGNED;
+	if (nk_type_is_unsigned(dtype->id))
+		return NK_CLASS_UNSIGNED;
+	switch (dtype->id) {
+	case NK_TYPE_FLOAT32:
+	case NK_TYPE_FLOAT64:
+		return NK_CLASS_FLOAT;
+	case NK_TYPE_DECIMAL:
+		return NK_CLASS_DECIMAL;
+	case NK_TYPE_BOOLEAN:
+		return NK_CLASS_BOOLEAN;
+	case NK_TYPE_STRING:
+		return NK_CLASS_STRING;
+	case NK_TYPE_BINARY:
+		return NK_CLASS_BINARY;
+	case NK_TYPE_DATE:
+		return NK_CLASS_DATE;
+	case NK_TYPE_DATETIME:
+		return NK_CLASS_DATETIME;
+	case NK_TYPE_DURATION:
+		return NK_CLASS_DURATION;
+	case NK_TYPE_TIME:
+		return NK_CLASS_TIME;
+	case NK_TYPE_LIST:
+		return NK_CLASS_NESTED | NK_CLASS_LIST;
+	case NK_TYPE_STRUCT:
+		return NK_CLASS_NESTED | NK_CLASS_STRUCT;
+	case NK_TYPE_NULL:
+		return NK_CLASS_NULL;
+	default:
+		return 0;
+	}
+}
+
+static bool text_matches(const char *name, const char *pattern, nk_selector_kind kind)
+{
+	size_t n_name = strlen(name), n_pattern = strlen(pattern);
+	if (kind == NK_SELECT_STARTS)
+		return strncmp(name, pattern, n_pattern) == 0;
+	if (kind == NK_SELECT_ENDS)
+		return n_name >= n_pattern && strcmp(name + n_name - n_pattern, pattern) == 0;
+	return strstr(name, pattern) != NULL;
+}
+
+static nk_status not_found(const char *name, const nk_field *fields, int n_fields, nk_error *err)
+{
+	nk_schema *schema;
+	NK_TRY(nk_schema_new(fields, n_fields, &schema, err));
+	int at;
+	nk_status status = nk_schema_resolve(schema, name, &at, err);
+	nk_schema_unref(schema);
+	return status;
+}
+
+/* One selector that is no combination, as positions in its own order. */
+static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+{
+	int n = 0;
+	switch (selector->selector) {
+	case NK_SELECT_NAMES:
+		for (int i = 0; i < selector->n_items; i++) {
+			int at = 0;
+			while (at < n_fields && strcmp(fields[at].name, selector->names[i]) != 0)
+				at++;
+			if (at < n_fields) {
+				bool seen = false;
+				for (int j = 0; j < n; j++)
+					seen |= out[j] == at;
+				if (!seen)
+					out[n++] = at;
+			} else if (selector->strict) {
+				return not_found(selector->names[i], fields, n_fields, err);
+			}
+		}
+		break;
+	case NK_SELECT_POSITIONS:
+		for (int i = 0; i < selector->n_items; i++) {
+			int64_t at = selector->positions[i] < 0 ? selector->positions[i] + n_fields : selector->positions[i];
+			if (at < 0 || at >= n_fields)
+				return nk_fail(err, NK_COLUMN_NOT_FOUND, "no column at position %lld: there are %d columns",
+				               (long long)selector->positions[i], n_fields);
+			out[n++] = (int)at;
+		}
+		break;
+	default:
+		for (int at = 0; at < n_fields; at++) {
+			bool chosen = selector->selector == NK_SELECT_ALL;
+			if (selector->selector == NK_SELECT_CLASS)
+				chosen = class_of(fields[at].dtype) & selector->classes;
+			for (int i = 0; i < selector->n_items && !chosen; i++)
+				chosen = selector->selector == NK_SELECT_DTYPES
+				             ? selector->dtypes[i] == fields[at].dtype
+				             : text_matches(fields[at].name, selector->names[i], selector->selector);
+			if (chosen)
+				out[n++] = at;
+		}
+	}
+	*n_out = n;
+	return NK_OK;
+}
+
+nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+{
+	if (selector->kind == NK_EXPR_COLUMN) { /* a plain column takes part in selections as itself */
+		nk_expr leaf = {.selector = NK_SELECT_NAMES, .names = (char *[]){selector->name}, .n_items = 1, .strict = true};
+		return resolve_leaf(&leaf, fields, n_fields, out, n_out, err);
+	}
+	if (selector->kind != NK_EXPR_SELECTOR)
+		return nk_fail(err, NK_TYPE, "expected a selector or a column");
+	if (selector->selector < NK_SELECT_UNION)
+		return resolve_leaf(selector, fields, n_fields, out, n_out, err);
+
+	/* Left spines are what `a | b | c` builds: gather the right operands, then fold from the innermost out. */
+	int depth = 0;
+	const nk_expr *inner = selector;
+	while (inner->kind == NK_EXPR_SELECTOR && inner->selector >= NK_SELECT_UNION) {
+		depth++;
+		inner = inner->args[0];
+	}
+	const nk_expr **spine = malloc((size_t)depth * sizeof *spine);
+	uint8_t *member = calloc((size_t)n_fields + 1, 1);
+	int *chosen = malloc(((size_t)n_fields + 1) * 2 * sizeof *chosen);
+	nk_status status = NK_OK;
+	int n = 0;
+	if (!spine || !member || !chosen) {
+		status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+		goto done;
+	}
+	inner = selector;
+	for (int i = depth; i-- > 0; inner = inner->args[0])
+		spine[i] = inner;
+	status = nk__selector_resolve(inner, fields, n_fields, chosen, &n, err);
+	for (int i = 0; status == NK_OK && i < n; i++)
+		member[chosen[i]] = 1;
+	for (int level = 0; status == NK_OK && level < depth; level++) {
+		status = nk__selector_resolve(spine[level]->args[1], fields, n_fields, chosen, &n, err);
+		if (status != NK_OK)
+			break;
+		for (int i = 0; i < n; i++)
+			member[chosen[i]] |= 2;
+		for (int at = 0; at < n_fields; at++) {
+			bool left = member[at] & 1, right = member[at] & 2;
+			nk_selector_kind kind = spine[level]->selector;
+			member[at] = kind == NK_SELECT_UNION       ? left || right
+			             : kind == NK_SELECT_INTERSECT ? left && right
+			             : kind == NK_SELECT_EXCEPT    ? left && !right
+			                                           : left != right;
+		}
+	}
+	n = 0;
+	for (int at = 0; status == NK_OK && at < n_fields; at++)
+		if (member[at])
+			out[n++] = at;
+	*n_out = n;
+done:
+	free(spine);
+	free(member);
+	free(chosen);
+	return status;
+}
