@@ -17,11 +17,11 @@
 #include "plan/runtime_filter.h"
 
 typedef enum nk_join_output {
-	NK_JOIN_PAIRS,      /* a row per match; see keep_probe, keep_build */
-	NK_JOIN_SEMI,       /* probe rows with a match, each once */
-	NK_JOIN_ANTI,       /* probe rows without */
-	NK_JOIN_BUILD_SEMI, /* build rows with a match, each once: all come from the rest */
-	NK_JOIN_BUILD_ANTI,
+	NK_JOIN_OUTPUT_PAIRS,      /* a row per match; see keep_probe, keep_build */
+	NK_JOIN_OUTPUT_SEMI,       /* probe rows with a match, each once */
+	NK_JOIN_OUTPUT_ANTI,       /* probe rows without */
+	NK_JOIN_OUTPUT_BUILD_SEMI, /* build rows with a match, each once: all come from the rest */
+	NK_JOIN_OUTPUT_BUILD_ANTI,
 } nk_join_output;
 
 typedef struct nk_join_column {

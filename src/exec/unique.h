@@ -3,8 +3,7 @@
 #define NK_EXEC_UNIQUE_H
 
 #include "exec/operator.h"
-
-typedef enum nk_keep { NK_KEEP_ANY, NK_KEEP_FIRST, NK_KEEP_LAST, NK_KEEP_NONE } nk_keep;
+#include "plan/plan.h" /* nk_keep */
 
 typedef struct nk_unique_config {
 	int n_columns;
