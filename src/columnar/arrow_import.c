@@ -117,9 +117,6 @@ static nk_status import_scaled(const part *from, const nk_buffer *validity, int 
 	return NK_OK;
 }
 
-typedef struct wide_words {
-	uint64_t words[4];
-} wide_words;
 
 /* Decimals of 128 or 256 bits: 64-bit values when all fit, else 128-bit ones. */
 static nk_status import_wide_decimal(const part *from, const nk_buffer *validity, int n_words,
