@@ -61,6 +61,11 @@ static thread_cache *cache_get(void)
 /* The class of a size and the bytes a block of that class has; -1 above the largest class. */
 static int class_of(int64_t n_bytes, int64_t *n_rounded)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	/* Every block from the system and back, so that the sanitizers see its bounds and its end. */
+	*n_rounded = n_bytes ? (n_bytes + ALIGNMENT - 1) & -(int64_t)ALIGNMENT : ALIGNMENT;
+	return -1;
+#endif
 	if (n_bytes <= 1 << MIN_CLASS_SHIFT) {
 		*n_rounded = 1 << MIN_CLASS_SHIFT;
 		return 0;

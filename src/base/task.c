@@ -57,17 +57,37 @@ nk_pool *nk_pool_new(int n_threads)
 
 int nk_pool_n_threads(const nk_pool *pool) { return pool->n_threads; }
 
+/* In a forked child the pool's threads are gone and its lock and conditions are as the parent's threads left
+ * them (locked, waited for): make them anew, once, whichever thread comes first. */
+static void pool_after_fork(nk_pool *pool)
+{
+	enum { BEING_MADE = -1 };
+	pid_t mine = getpid(), known = __atomic_load_n(&pool->pid, __ATOMIC_ACQUIRE);
+	while (known != mine) {
+		if (known != BEING_MADE &&
+		    __atomic_compare_exchange_n(&pool->pid, &known, BEING_MADE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			pthread_mutex_init(&pool->lock, NULL);
+			pthread_cond_init(&pool->work, NULL);
+			pthread_cond_init(&pool->done, NULL);
+			pool->n_started = 0;
+			pool->groups = NULL;
+			__atomic_store_n(&pool->pid, mine, __ATOMIC_RELEASE);
+		}
+		known = __atomic_load_n(&pool->pid, __ATOMIC_ACQUIRE);
+	}
+}
+
 void nk_pool_free(nk_pool *pool)
 {
 	if (!pool)
 		return;
+	pool_after_fork(pool);
 	pthread_mutex_lock(&pool->lock);
 	pool->closing = true;
 	pthread_cond_broadcast(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
-	if (pool->pid == getpid())
-		for (int i = 0; i < pool->n_started; i++)
-			pthread_join(pool->threads[i], NULL);
+	for (int i = 0; i < pool->n_started; i++)
+		pthread_join(pool->threads[i], NULL);
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->work);
 	pthread_cond_destroy(&pool->done);
@@ -162,11 +182,6 @@ static void *pool_thread(void *argument)
 /* With the lock held. A thread that cannot be started is no error: the waiter runs every task. */
 static void pool_start(nk_pool *pool)
 {
-	if (pool->pid != getpid()) {
-		pool->pid = getpid();
-		pool->n_started = 0;
-		pool->groups = NULL;
-	}
 	while (pool->n_started < pool->n_threads - 1) {
 		if (pthread_create(&pool->threads[pool->n_started], NULL, pool_thread, pool) != 0)
 			break;
@@ -176,6 +191,7 @@ static void pool_start(nk_pool *pool)
 
 nk_task_group *nk_task_group_new(nk_pool *pool, bool (*is_cancelled)(void *), void *data)
 {
+	pool_after_fork(pool);
 	nk_task_group *group = calloc(1, sizeof *group);
 	if (!group)
 		return NULL;
@@ -215,7 +231,7 @@ nk_status nk_task_spawn(nk_task_group *group, nk_task_function *function, void *
 	*queued = (task){.function = function, .argument = argument, .sequence = sequence};
 	nk_pool *pool = group->pool;
 	pthread_mutex_lock(&pool->lock);
-	if (pool->n_threads > 1 && (pool->n_started < pool->n_threads - 1 || pool->pid != getpid()))
+	if (pool->n_started < pool->n_threads - 1)
 		pool_start(pool);
 	if (group->last)
 		group->last->next = queued;
