@@ -35,7 +35,7 @@ def test_interrupt_ends_a_query_and_the_next_one_runs():
             while True:
                 query.collect()
         except KeyboardInterrupt:
-            print("interrupted", pl.DataFrame({"a": [1, 2]}).lazy().select(pl.col("a").sum()).collect().item(), flush=True)
+            print("interrupted", pl.DataFrame({"a": [1, 2]}).lazy().select(pl.col("a").sum()).collect().item())
         """
     )
     assert process.stdout.readline() == "ready\n"

@@ -29,11 +29,12 @@ Names: every frame, pl (the package), cs (its selectors), tmp (an empty folder),
 timedelta, Decimal, nan, inf.
 
     runner.py FILE...                      check under every setting below, each in its own process
-    runner.py --settings quick FILE...     full (default), quick, threads, or one like "3,2" or "3,2,spill"
+    runner.py --settings quick FILE...     full (default), quick, threads, or one: rows of a batch, threads, then maybe
+                                           spill or an instruction level, as in "3,2,spill"
     runner.py --complete FILE...           write the results in: whatever the target answers
     runner.py --target polars ...          with another package of the same API; its answers are the right ones
 
-The engine reads its settings once, at start: NANUK_BATCH_ROWS, NANUK_MAX_THREADS and NANUK_FORCE_SPILL. Small
+The engine reads its settings once, at start: NANUK_BATCH_ROWS, NANUK_MAX_THREADS, NANUK_FORCE_SPILL, NANUK_ISA. Small
 batches put a boundary between any two rows, so that state carried from batch to batch is tested by the same
 files; forced spill does the same for what grouping, joining and sorting write to disk.
 """
@@ -54,7 +55,7 @@ import warnings
 
 SETTINGS = {
     "full": [f"{rows},{threads}" for rows in (2048, 3, 1) for threads in (1, 2, 4)]
-    + ["2048,2,spill", "3,1,spill", "3,4,spill"],
+    + ["2048,2,spill", "3,1,spill", "3,4,spill", "2048,2,baseline", "2048,2,v3"],
     "quick": ["3,2", "2048,1,spill"],
     "threads": ["3,4", "2048,2", "3,4,spill"],
 }
@@ -189,11 +190,12 @@ def complete_file(path, target):
 
 def run_setting(setting, target, paths, timeout=600):
     """Checks all files in a process of its own; gives {path: failures}."""
-    rows, threads, *spill = setting.split(",")
+    rows, threads, *more = setting.split(",")
     environment = dict(os.environ, NANUK_BATCH_ROWS=rows, NANUK_MAX_THREADS=threads)
-    environment.pop("NANUK_FORCE_SPILL", None)
-    if spill:
-        environment["NANUK_FORCE_SPILL"] = "1"
+    for name in ("NANUK_FORCE_SPILL", "NANUK_ISA"):
+        environment.pop(name, None)
+    for word in more:
+        environment.update({"NANUK_FORCE_SPILL": "1"} if word == "spill" else {"NANUK_ISA": word})
     # Results go to a file line by line, so that a crash tells which file it was in.
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as results:
         command = [sys.executable, __file__, "--target", target, "--child", results.name, *map(str, paths)]
