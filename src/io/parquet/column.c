@@ -127,6 +127,8 @@ static nk_status take(piece *p, uint8_t *out, int64_t n, nk_error *err)
 	nk_column_reader *reader = p->reader;
 	const nk_parquet_table *kernels = reader->kernels;
 	nk_page *page = &reader->page;
+	if (n == 0)
+		return NK_OK;
 	switch (page->kind) {
 	case NK_PAGE_PLAIN: {
 		int n_each = page->is_converted ? 1 << reader->plan->size_log2 : reader->plan->n_bytes_in;

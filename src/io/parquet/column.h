@@ -27,7 +27,8 @@ typedef enum nk_page_kind {
 typedef struct nk_page {
 	nk_page_header header;
 	const uint8_t *body;   /* compressed */
-	int64_t n_rows_left;   /* rows not yet taken or passed over */
+	int64_t n_rows;        /* that count: no more than the row group has left */
+	int64_t n_rows_left;   /* not yet taken or passed over */
 	nk_page_kind kind;
 	nk_rle levels;         /* of optional columns */
 	nk_rle codes;
@@ -36,6 +37,7 @@ typedef struct nk_page {
 	int64_t next_bit;
 	bool is_converted;
 	uint32_t slot;         /* that the views name as their heap buffer */
+	nk_buffer *body_buffer; /* what body and levels lie in, if that is no block; owned */
 	nk_buffer *buffer;     /* what views point into; owned */
 } nk_page;
 
@@ -44,6 +46,8 @@ typedef struct nk_column_reader {
 	nk_memory *memory;        /* borrowed */
 	nk_scan_counters *counters;
 	const nk_parquet_table *kernels;
+
+	int64_t ns_decompress; /* in all, for the caller to count */
 
 	nk_buffer *chunk; /* owned; the pages of the current chunk */
 	nk_codec codec;

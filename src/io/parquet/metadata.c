@@ -70,12 +70,13 @@ static void apply_converted(nk_schema_element *element, int converted)
 		NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER, NK_PARQUET_INTEGER, NK_PARQUET_JSON,
 		NK_PARQUET_BSON,      NK_PARQUET_INTERVAL,
 	};
+	if (converted == 24 || converted == 25) /* as early Arrow writers marked columns of nulls */
+		element->logical = NK_PARQUET_UNKNOWN;
 	if (converted < 0 || converted > 21)
 		return;
 	element->logical = logical[converted];
 	if (converted >= 7 && converted <= 10) {
-		element->unit = converted == 7 || converted == 9 ? 1 : 2;
-		element->is_utc = true;
+		element->unit = converted == 7 || converted == 9 ? 1 : 2; /* and no zone: older writers meant either */
 	}
 	if (converted >= 11 && converted <= 18) {
 		element->bit_width = 8 << ((converted - 11) & 3);
@@ -470,10 +471,11 @@ nk_status nk__parquet_codec(int number, nk_codec *out, nk_error *err)
 	return nk_fail(err, NK_COMPUTE, "unknown compression %d", number);
 }
 
-static void parse_data_page(nk_thrift *thrift, nk_page_header *page)
+/* Data pages, and dictionary pages, which share the first two fields. */
+static void parse_data_page(nk_thrift *thrift, bool is_data, nk_page_header *page)
 {
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
-		switch (field.id) {
+		switch (is_data || field.id <= 2 ? field.id : 0) {
 		case 1:
 			page->n_values = (int32_t)nk__thrift_integer(thrift, field);
 			break;
@@ -540,9 +542,9 @@ nk_status nk__page_header_parse(const uint8_t *bytes, int64_t n_bytes, nk_page_h
 			page.n_bytes = (int32_t)nk__thrift_integer(&thrift, field);
 			break;
 		case 5:
-		case 7: /* a dictionary page's fields are the first two of a data page's */
+		case 7:
 			if (nk__thrift_struct(&thrift, field))
-				parse_data_page(&thrift, &page);
+				parse_data_page(&thrift, field.id == 5, &page);
 			break;
 		case 8:
 			if (nk__thrift_struct(&thrift, field))

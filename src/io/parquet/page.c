@@ -23,6 +23,7 @@ nk_status nk__block_reserve(nk_memory *memory, nk_block *block, int64_t n_bytes,
 
 void nk__page_clear(nk_page *page)
 {
+	nk_buffer_unref(page->body_buffer);
 	nk_buffer_unref(page->buffer);
 	*page = (nk_page){0};
 }
@@ -74,7 +75,7 @@ static nk_status read_body(nk_column_reader *reader, const uint8_t *bytes, const
 		memcpy(to, bytes, (size_t)n_prefix);
 	if (n_out > n_prefix || n_in > n_prefix)
 		NK_TRY(nk__codec_decompress(codec, bytes + n_prefix, n_in - n_prefix, to + n_prefix, n_out - n_prefix, err));
-	nk_count(&reader->counters->ns_decompress, nk_now_ns() - ns_start);
+	reader->ns_decompress += nk_now_ns() - ns_start;
 	nk_count(&reader->counters->n_bytes_decompressed, n_out);
 	*out = (page_body){to, n_out, NK_STEAL(buffer), 0};
 	return NK_OK;
@@ -190,12 +191,11 @@ nk_status nk__page_next(nk_column_reader *reader, nk_error *err)
 		nk_count(&reader->counters->n_pages, 1);
 		if (header.n_values == 0)
 			continue;
-		if (header.n_values > reader->n_rows_in_pages)
-			return nk_fail(err, NK_COMPUTE, "corrupt chunk: its pages hold more rows than the row group");
-		reader->n_rows_in_pages -= header.n_values;
 		reader->page.header = header;
 		reader->page.body = bytes;
-		reader->page.n_rows_left = header.n_values;
+		reader->page.n_rows = NK_MIN(header.n_values, reader->n_rows_in_pages);
+		reader->page.n_rows_left = reader->page.n_rows;
+		reader->n_rows_in_pages -= reader->page.n_rows;
 		return NK_OK;
 	}
 }
@@ -229,6 +229,10 @@ static nk_status read_levels(nk_column_reader *reader, const uint8_t **bytes, in
 		int64_t n_definition = page->header.n_definition_bytes;
 		int64_t n_levels = n_definition + page->header.n_repetition_bytes;
 		page->levels = nk__rle_start(*bytes + page->header.n_repetition_bytes, n_definition, 1);
+		if (n_definition == 0) { /* no levels: no nulls */
+			page->levels.n_repeated = INT64_MAX;
+			page->levels.value = 1;
+		}
 		*bytes += n_levels;
 		*n_bytes -= n_levels;
 		return NK_OK;
@@ -255,7 +259,7 @@ static nk_status read_levels(nk_column_reader *reader, const uint8_t **bytes, in
 /* The page's values that are not null: counted from the levels. */
 static nk_status count_values(nk_column_reader *reader, int64_t *out, nk_error *err)
 {
-	int64_t n = reader->page.header.n_values;
+	int64_t n = reader->page.n_rows;
 	*out = n;
 	if (reader->plan->element->definition_max == 0)
 		return NK_OK;
@@ -286,6 +290,7 @@ static nk_status load_views(nk_column_reader *reader, const page_body *body, con
 		NK_TRY(plain_views(reader, body, bytes, n_bytes, n, 0, (nk_view *)reader->views.bytes, err));
 		page->kind = NK_PAGE_VIEWS;
 		page->values = reader->views.bytes;
+		page->buffer = nk_buffer_ref(page->body_buffer);
 	}
 	page->n_values_left = n;
 	return NK_OK;
@@ -310,7 +315,6 @@ static nk_status load_delta_texts(nk_column_reader *reader, const uint8_t *bytes
 		NK_TRY(check_utf8(reader, texts->bytes, texts->n_bytes, views, n, texts->bytes, err));
 		page->kind = NK_PAGE_VIEWS;
 		page->values = reader->views.bytes;
-		nk_buffer_unref(page->buffer);
 		page->buffer = NK_STEAL(texts);
 		return NK_OK;
 	}
@@ -409,7 +413,6 @@ static nk_status load_values(nk_column_reader *reader, const page_body *body, co
 			page->kind = NK_PAGE_VIEWS;
 			page->values = reader->views.bytes;
 			page->n_values_left = n;
-			nk_buffer_unref(page->buffer);
 			page->buffer = NK_STEAL(texts);
 			return NK_OK;
 		}
@@ -437,7 +440,7 @@ nk_status nk__page_load(nk_column_reader *reader, nk_error *err)
 	page_body body;
 	NK_TRY(read_body(reader, page->body, header, codec,
 	                 is_v2 ? header->n_definition_bytes + header->n_repetition_bytes : 0, &reader->raw, &body, err));
-	page->buffer = body.buffer;
+	page->body_buffer = body.buffer;
 	page->slot = 0;
 	const uint8_t *bytes = body.bytes;
 	int64_t n_bytes = body.n_bytes;

@@ -1,0 +1,26 @@
+/* Parquet files as a source of plans, and as a sink. */
+#ifndef NK_IO_PARQUET_PARQUET_H
+#define NK_IO_PARQUET_PARQUET_H
+
+#include "io/codec/codec.h"
+#include "plan/sink.h"
+#include "plan/source.h"
+
+/* Files, directories (all *.parquet below them) and patterns, read one after another as one table. Nothing is
+ * touched before the schema or the rows are asked for. Paths are copied; memory accounts for footers. */
+NK_MUST_CHECK nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out,
+                                              nk_error *err);
+
+typedef struct nk_parquet_sink_options {
+	nk_codec codec;
+	int64_t group_rows; /* 0: 122880 */
+	int64_t page_rows;  /* 0: 20000 */
+	bool plain;         /* no dictionaries */
+} nk_parquet_sink_options;
+
+/* One file. It appears under its name when finished; before, it has a temporary name beside it. options may be NULL:
+ * zstd. */
+NK_MUST_CHECK nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *options, nk_sink **out,
+                                            nk_error *err);
+
+#endif

@@ -1,0 +1,308 @@
+/* The source: which files there are, what their footers say.
+ *
+ * Footers are read once, when something needs them, and kept: the first for the schema, all of them for row counts
+ * and statistics, each when a scan comes to it. All files must have the columns of the first, in any order. */
+#include <string.h>
+
+#include "io/parquet/column.h"
+#include "io/parquet/source_internal.h"
+
+enum {
+	FOOTER_GUESS = 64 << 10,
+	FILES_FOR_STATISTICS = 64, /* more footers than these are not read for the planner's sake */
+};
+
+static const uint8_t magic[4] = "PAR1", magic_encrypted[4] = "PARE";
+
+static nk_status read_footer(nk_parquet_source *source, nk_parquet_file *file, nk_error *err)
+{
+	int64_t n_file = nk__file_size(file->file);
+	if (n_file == 0)
+		return nk_fail(err, NK_COMPUTE, "the file is empty, so it is no Parquet file");
+	if (n_file < 12)
+		return nk_fail(err, NK_COMPUTE, "a file of %lld bytes is no Parquet file", (long long)n_file);
+	NK_AUTO(nk_buffer) tail = NULL;
+	int64_t n_tail = NK_MIN(n_file, FOOTER_GUESS);
+	NK_TRY(nk__file_read(file->file, n_file - n_tail, n_tail, &tail, err));
+	const uint8_t *end = tail->bytes + n_tail;
+	if (memcmp(end - 4, magic_encrypted, 4) == 0)
+		return nk_fail(err, NK_COMPUTE, "the Parquet file is encrypted");
+	if (memcmp(end - 4, magic, 4) != 0)
+		return nk_fail(err, NK_COMPUTE, "no Parquet file, or one that is cut: the mark at its end is missing");
+	uint32_t n_footer;
+	memcpy(&n_footer, end - 8, 4);
+	if (n_footer > n_file - 12)
+		return nk_fail(err, NK_COMPUTE, "corrupt Parquet file: a footer of %u bytes in a file of %lld", n_footer,
+		               (long long)n_file);
+	if ((int64_t)n_footer + 8 > n_tail) {
+		nk_buffer_unref(NK_STEAL(tail));
+		n_tail = (int64_t)n_footer + 8;
+		NK_TRY(nk__file_read(file->file, n_file - n_tail, n_tail, &tail, err));
+		end = tail->bytes + n_tail;
+	}
+	return nk__parquet_metadata_parse(source->memory, end - 8 - n_footer, n_footer, n_file, &file->metadata, err);
+}
+
+/* Find the source's columns in a file. */
+static nk_status match_columns(nk_parquet_source *source, nk_parquet_file *file, nk_error *err)
+{
+	const nk_schema *schema = source->schema;
+	NK_TRY(NK_ARENA_NEW(source->arena, &file->places, NK_MAX(schema->n_fields, 1), err));
+	if (file->columns.schema == schema) {
+		for (int i = 0; i < schema->n_fields; i++)
+			file->places[i] = i;
+		return NK_OK;
+	}
+	for (int i = 0; i < schema->n_fields; i++) {
+		const nk_field *field = &schema->fields[i];
+		bool is_same_place = i < file->columns.n_columns && strcmp(file->columns.schema->fields[i].name, field->name) == 0;
+		int place = is_same_place ? i : nk_schema_find(file->columns.schema, field->name);
+		if (place < 0)
+			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is missing", field->name);
+		const nk_dtype *dtype = file->columns.schema->fields[place].dtype;
+		if (dtype != field->dtype)
+			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is %s here and %s in the first file", field->name,
+			               dtype->text, field->dtype->text);
+		file->places[i] = place;
+	}
+	if (file->columns.n_columns > schema->n_fields)
+		for (int i = 0; i < file->columns.n_columns; i++)
+			if (nk_schema_find(schema, file->columns.schema->fields[i].name) < 0)
+				return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is not in the first file",
+				               file->columns.schema->fields[i].name);
+	return NK_OK;
+}
+
+static void unload_file(nk_parquet_file *file)
+{
+	nk_schema_unref(file->columns.schema);
+	nk__parquet_metadata_free(file->metadata);
+	nk__file_unref(file->file);
+	*file = (nk_parquet_file){.path = file->path};
+}
+
+static nk_status load_file(nk_parquet_source *source, nk_parquet_file *file, nk_error *err)
+{
+	NK_TRY(nk__file_open(source->memory, file->path, &file->file, err)); /* whose message names the path */
+	nk_status status = read_footer(source, file, err);
+	if (status == NK_OK)
+		status = nk__parquet_columns(file->metadata, &file->columns, err);
+	if (status == NK_OK && !source->schema)
+		source->schema = nk_schema_ref(file->columns.schema);
+	if (status == NK_OK)
+		status = match_columns(source, file, err);
+	if (status != NK_OK) {
+		nk_error_context(err, status, "%s", file->path);
+		unload_file(file);
+	}
+	return status;
+}
+
+/* The lock is held. */
+static nk_status expand(nk_parquet_source *source, nk_error *err)
+{
+	if (source->is_expanded)
+		return NK_OK;
+	nk_paths paths = {0};
+	for (int i = 0; i < source->n_patterns; i++)
+		NK_TRY(nk__paths_expand(source->arena, source->patterns[i], ".parquet", &paths, err));
+	if (paths.n_paths == 0)
+		return nk_fail(err, NK_COMPUTE, "no Parquet files to read");
+	NK_TRY(NK_ARENA_NEW(source->arena, &source->files, paths.n_paths, err));
+	for (int64_t i = 0; i < paths.n_paths; i++)
+		source->files[i].path = paths.paths[i];
+	source->n_files = paths.n_paths;
+	source->is_expanded = true;
+	return NK_OK;
+}
+
+static nk_status get_file(nk_parquet_source *source, int64_t i, nk_error *err)
+{
+	NK_TRY(expand(source, err));
+	if (i > 0 && !source->schema)
+		NK_TRY(load_file(source, &source->files[0], err));
+	return source->files[i].file ? NK_OK : load_file(source, &source->files[i], err);
+}
+
+nk_status nk__parquet_file(nk_parquet_source *source, int64_t i, nk_parquet_file **out, nk_error *err)
+{
+	pthread_mutex_lock(&source->lock);
+	nk_status status = get_file(source, i, err);
+	if (status == NK_OK)
+		*out = &source->files[i];
+	pthread_mutex_unlock(&source->lock);
+	return status;
+}
+
+nk_status nk__parquet_n_files(nk_parquet_source *source, int64_t *out, nk_error *err)
+{
+	pthread_mutex_lock(&source->lock);
+	nk_status status = expand(source, err);
+	*out = source->n_files;
+	pthread_mutex_unlock(&source->lock);
+	return status;
+}
+
+static void source_free(nk_source *base)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	for (int64_t i = 0; i < source->n_files; i++)
+		unload_file(&source->files[i]);
+	nk_schema_unref(source->schema);
+	pthread_mutex_destroy(&source->lock);
+	nk_memory *memory = nk_memory_ref(source->memory);
+	nk_arena_free(source->arena); /* which holds the source itself */
+	nk_memory_unref(memory);
+}
+
+static nk_status source_schema(nk_source *base, const nk_schema **out, nk_error *err)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	nk_parquet_file *file;
+	NK_TRY(nk__parquet_file(source, 0, &file, err));
+	*out = source->schema;
+	return NK_OK;
+}
+
+static nk_status source_n_rows(nk_source *base, int64_t *out, nk_error *err)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	int64_t n_files, n_rows = 0;
+	NK_TRY(nk__parquet_n_files(source, &n_files, err));
+	*out = -1;
+	if (n_files > FILES_FOR_STATISTICS)
+		return NK_OK;
+	for (int64_t i = 0; i < n_files; i++) {
+		nk_parquet_file *file;
+		NK_TRY(nk__parquet_file(source, i, &file, err));
+		for (int g = 0; g < file->metadata->n_groups; g++)
+			n_rows += file->metadata->groups[g].n_rows;
+	}
+	*out = n_rows;
+	return NK_OK;
+}
+
+/* Entries of a chunk's dictionary page, from its header; -1 when it has none. */
+static int64_t dictionary_entries(const nk_parquet_file *file, const nk_column_chunk *chunk)
+{
+	enum { HEADER_MAX = 64 };
+	if (!chunk->has_dictionary_page || chunk->is_elsewhere || chunk->is_encrypted)
+		return -1;
+	NK_AUTO(nk_buffer) bytes = NULL;
+	nk_page_header header;
+	int64_t n = NK_MIN(chunk->n_bytes, HEADER_MAX);
+	if (nk__file_read(file->file, chunk->offset, n, &bytes, NULL) != NK_OK ||
+	    nk__page_header_parse(bytes->bytes, n, &header, NULL) != NK_OK || header.type != NK_PAGE_DICTIONARY)
+		return -1;
+	return header.n_values;
+}
+
+/* A guess from the first row group: a dictionary much smaller than the rows it serves probably has all values that
+ * there are; one that grows with them goes on growing. */
+static int64_t guess_distinct(const nk_parquet_file *file, const nk_leaf_plan *plan, int64_t n_rows_total)
+{
+	if (file->metadata->n_groups == 0 || file->metadata->groups[0].n_rows == 0)
+		return -1;
+	const nk_row_group *group = &file->metadata->groups[0];
+	const nk_column_chunk *chunk = &group->chunks[plan->leaf];
+	int64_t n = dictionary_entries(file, chunk);
+	if (n < 0)
+		return chunk->statistics.n_distinct > 0 ? chunk->statistics.n_distinct : -1;
+	return n < group->n_rows / 4 ? n : (int64_t)((double)n_rows_total * ((double)n / (double)group->n_rows));
+}
+
+static nk_status source_statistics(nk_source *base, int column, nk_column_statistics *out, nk_error *err)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	*out = (nk_column_statistics){.n_nulls = -1, .n_distinct = -1};
+	int64_t n_files, n_nulls = 0, n_rows = 0;
+	bool has_bounds = true, has_any = false;
+	nk_parquet_file *file = NULL;
+	NK_TRY(nk__parquet_n_files(source, &n_files, err));
+	if (n_files > FILES_FOR_STATISTICS)
+		return NK_OK;
+	for (int64_t i = 0; i < n_files; i++) {
+		NK_TRY(nk__parquet_file(source, i, &file, err));
+		const nk_leaf_plan *plan = nk__parquet_plan(file, column);
+		if (file->columns.refusals[file->places[column]])
+			return NK_OK;
+		for (int g = 0; g < file->metadata->n_groups; g++) {
+			const nk_row_group *group = &file->metadata->groups[g];
+			const nk_parquet_statistics *statistics = &group->chunks[plan->leaf].statistics;
+			nk_parquet_bounds bounds = nk__parquet_bounds(plan, statistics->min, statistics->max,
+			                                              statistics->is_deprecated, group->n_rows, statistics->n_nulls);
+			n_rows += group->n_rows;
+			n_nulls = n_nulls < 0 || bounds.n_nulls < 0 ? -1 : n_nulls + bounds.n_nulls;
+			if (group->n_rows == 0 || bounds.n_nulls == group->n_rows)
+				continue;
+			has_bounds &= bounds.has_bounds;
+			if (!has_bounds)
+				continue;
+			if (!has_any || nk_scalar_compare(&bounds.min, &out->min) < 0)
+				out->min = bounds.min;
+			if (!has_any || nk_scalar_compare(&bounds.max, &out->max) > 0)
+				out->max = bounds.max;
+			has_any = true;
+		}
+	}
+	const nk_dtype *dtype = source->schema->fields[column].dtype;
+	out->has_bounds = has_bounds && has_any;
+	out->is_exact = out->has_bounds && !nk_type_is_float(dtype->id) && !nk_type_is_textual(dtype->id);
+	out->n_nulls = n_nulls;
+	nk_parquet_file *first = &source->files[0];
+	out->n_distinct = guess_distinct(first, nk__parquet_plan(first, column), n_rows);
+	return NK_OK;
+}
+
+static void source_describe(nk_source *base, nk_text *out)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	pthread_mutex_lock(&source->lock);
+	const char *path = source->is_expanded ? source->files[0].path : source->patterns[0];
+	int64_t n_more = (source->is_expanded ? source->n_files : source->n_patterns) - 1;
+	nk_text_format(out, "Parquet %s", path);
+	if (n_more > 0)
+		nk_text_format(out, " (+%lld files)", (long long)n_more);
+	pthread_mutex_unlock(&source->lock);
+}
+
+static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	for (int i = 0; i < source->n_patterns; i++) {
+		nk_text_append_string(out, source->patterns[i]);
+		nk_text_append_char(out, '\n');
+	}
+	return nk_text_finish(out, err);
+}
+
+static const nk_source_ops source_ops = {
+	.kind = "parquet",
+	.free = source_free,
+	.schema = source_schema,
+	.n_rows = source_n_rows,
+	.statistics = source_statistics,
+	.open = nk__parquet_open,
+	.describe = source_describe,
+	.serialise = source_serialise,
+};
+
+nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out, nk_error *err)
+{
+	if (n_paths < 1)
+		return nk_fail(err, NK_VALUE, "no paths to read");
+	NK_AUTO(nk_arena) arena = nk_arena_new(memory);
+	if (!arena)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a source");
+	nk_parquet_source *source;
+	NK_TRY(NK_ARENA_NEW(arena, &source, 1, err));
+	*source = (nk_parquet_source){
+		.base = {.ops = &source_ops, .n_references = 1}, .memory = memory, .arena = arena, .n_patterns = n_paths};
+	NK_TRY(NK_ARENA_NEW(arena, &source->patterns, n_paths, err));
+	for (int i = 0; i < n_paths; i++)
+		NK_TRY(nk_arena_string(arena, paths[i], (int64_t)strlen(paths[i]), &source->patterns[i], err));
+	pthread_mutex_init(&source->lock, NULL);
+	*out = &source->base;
+	arena = NULL;
+	return NK_OK;
+}
