@@ -25,6 +25,7 @@ setup:
 define configure
 	[ -f $(1)/build.ninja ] || meson setup $(1) --native-file presets/$(2).ini --prefix $(ROOT)/$(1)/prefix \
 		--libdir lib -Dpython.platlibdir=$(3) -Dpython.purelibdir=$(3) $(4) >/dev/null
+	[ -z "$$(find tests -name '*_test.c' -newer $(1)/build.ninja)" ] || meson setup --reconfigure $(1) >/dev/null
 	ninja -C $(1) $(QUIET_NINJA)
 endef
 

@@ -52,7 +52,7 @@ nk_status nk_error_context(nk_error *err, nk_status code, const char *format, ..
 #define NK_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NK_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define NK_MIN(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
-#define NK_MAX(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
+#define NK_MAX(a, b) ({ __typeof__(a) c_ = (a); __typeof__(b) d_ = (b); c_ > d_ ? c_ : d_; })
 #define NK_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #endif
