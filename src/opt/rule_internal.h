@@ -39,7 +39,8 @@ typedef struct nk_opt {
 NK_MUST_CHECK nk_status nk__opt_order(nk_opt *opt, nk_error *err);
 /* Edges of `rel` to listed nodes i now lead to forward[i] where that is set. For rules that visit inputs first. */
 void nk__opt_forward_inputs(nk_rel *rel, nk_rel *const *forward);
-/* Replaces every node by a copy of it (done once, before the rules). */
+/* Replaces every node by a copy of it (done once, before the rules). Filters, sorts, slices and uniques of the copy
+ * yield exactly their input's columns. */
 NK_MUST_CHECK nk_status nk__opt_copy_plan(nk_opt *opt, nk_error *err);
 /* A new node with the content of `rel`; `rel` may then be overwritten to stand above it. */
 NK_MUST_CHECK nk_status nk__opt_push_down(nk_opt *opt, nk_rel *rel, nk_rel **below, nk_error *err);

@@ -112,6 +112,31 @@ nk_status nk__opt_order(nk_opt *opt, nk_error *err)
 	return NK_OK;
 }
 
+static bool same_columns(const nk_rel *rel, const int *columns, int n_columns)
+{
+	return rel->n_columns == n_columns &&
+	       (n_columns == 0 || memcmp(rel->columns, columns, (size_t)n_columns * sizeof *columns) == 0);
+}
+
+/* Binding lets a filter, sort, slice or unique yield some of its input's columns. Rules rely on that they yield all,
+ * so what is left out becomes a projection's doing. */
+static nk_status pass_on_all(nk_opt *opt, nk_rel *rel, nk_error *err)
+{
+	if (rel->kind == NK_REL_ROW_INDEX)
+		return nk__opt_restrict(opt, rel->inputs[0], rel->columns + 1, rel->n_columns - 1, &rel->inputs[0], err);
+	bool passes = rel->kind == NK_REL_FILTER || rel->kind == NK_REL_SORT || rel->kind == NK_REL_SLICE ||
+	              rel->kind == NK_REL_UNIQUE;
+	if (!passes || same_columns(rel->inputs[0], rel->columns, rel->n_columns))
+		return NK_OK;
+	nk_rel *below, *project;
+	NK_TRY(nk__opt_push_down(opt, rel, &below, err));
+	below->columns = rel->inputs[0]->columns;
+	below->n_columns = rel->inputs[0]->n_columns;
+	NK_TRY(nk__opt_restrict(opt, below, rel->columns, rel->n_columns, &project, err));
+	*rel = *project;
+	return NK_OK;
+}
+
 nk_status nk__opt_copy_plan(nk_opt *opt, nk_error *err)
 {
 	node_map map = {0};
@@ -127,6 +152,7 @@ nk_status nk__opt_copy_plan(nk_opt *opt, nk_error *err)
 			NK_TRY(map_get(opt->arena, &map, nodes[i]->inputs[j], &place, &is_new, err));
 			copies[i]->inputs[j] = copies[*place];
 		}
+		NK_TRY(pass_on_all(opt, copies[i], err));
 	}
 	opt->query->root = copies[n - 1];
 	return NK_OK;
@@ -153,8 +179,7 @@ nk_status nk__opt_filter(nk_opt *opt, nk_rel *input, nk_bound *const *conjuncts,
 
 nk_status nk__opt_restrict(nk_opt *opt, nk_rel *input, const int *columns, int n_columns, nk_rel **out, nk_error *err)
 {
-	if (input->n_columns == n_columns && (n_columns == 0 || memcmp(input->columns, columns,
-	                                                                (size_t)n_columns * sizeof *columns) == 0)) {
+	if (same_columns(input, columns, n_columns)) {
 		*out = input;
 		return NK_OK;
 	}
