@@ -42,7 +42,8 @@ struct nk_stream {
 typedef struct nk_receiver nk_receiver;
 typedef struct nk_receiver_ops {
 	nk_status (*push)(nk_receiver *receiver, int worker, nk_batch *batch, nk_error *err);
-	/* This worker has no more input (called once per worker that ran). Steps pass it on to `next`. */
+	/* This worker has no more input: called once per worker, upstream receivers first. A step may push what it still
+	 * holds; it does not flush `next`, the driver does. */
 	nk_status (*flush)(nk_receiver *receiver, int worker, nk_error *err);
 	/* All workers have flushed: called once, by one thread, which may spawn tasks on a group of its own and wait.
 	 * Sinks only. */

@@ -114,6 +114,9 @@ typedef struct context {
 	nk_binder *binder;
 	const nk_scope *scope;
 	nk_field *fields; /* of the scope */
+	const nk_field *visible; /* those that selectors see: all but the hidden ones */
+	const int *visible_ids;
+	int n_visible;
 	bool grouped;
 } context;
 
@@ -159,7 +162,7 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 		case NK_EXPR_SELECTOR:
 			for (int i = 0; i < n_choices; i++)
 				if (choices[i].selector == expr)
-					name = c->fields[choices[i].positions[choices[i].n == 1 ? 0 : k]].name;
+					name = c->visible[choices[i].positions[choices[i].n == 1 ? 0 : k]].name;
 			break;
 		case NK_EXPR_RENAME:
 			if (n_renames == NK_COUNT(renames))
@@ -223,7 +226,7 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 	case NK_EXPR_SELECTOR:
 		for (int i = 0; i < n_choices; i++)
 			if (choices[i].selector == node)
-				return nk_bound_column(c->binder, c->scope->ids[choices[i].positions[choices[i].n == 1 ? 0 : k]], out, err);
+				return nk_bound_column(c->binder, c->visible_ids[choices[i].positions[choices[i].n == 1 ? 0 : k]], out, err);
 		return nk_fail(err, NK_INVALID_OPERATION, "a selector stands where no columns can be chosen");
 	case NK_EXPR_CALL:
 		break;
@@ -266,7 +269,7 @@ static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out,
 		made->selector = o.nodes[i];
 		status = NK_ARENA_NEW(arena, &made->positions, c->scope->n + made->selector->n_items + 1, err);
 		if (status == NK_OK)
-			status = nk__selector_resolve(made->selector, c->fields, c->scope->n, made->positions, &made->n, err);
+			status = nk__selector_resolve(made->selector, c->visible, c->n_visible, made->positions, &made->n, err);
 		if (status != NK_OK)
 			break;
 		if (!seen_selector || n_expansions == 1)
@@ -319,5 +322,8 @@ nk_status nk_bind_exprs(nk_binder *binder, const nk_scope *scope, nk_expr *const
 	NK_TRY(NK_ARENA_NEW(nk_binder_arena(binder), &c.fields, scope->n + 1, err));
 	for (int i = 0; i < scope->n; i++)
 		c.fields[i] = (nk_field){scope->names[i], nk_binder_column(binder, scope->ids[i])->dtype};
+	c.visible = c.fields + scope->n_hidden;
+	c.visible_ids = scope->ids + scope->n_hidden;
+	c.n_visible = scope->n - scope->n_hidden;
 	return bind_all(&c, exprs, n, out, n_out, err);
 }

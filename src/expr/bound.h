@@ -61,6 +61,7 @@ typedef struct nk_scope {
 	int n;
 	const char *const *names;
 	const int *ids;
+	int n_hidden; /* the first so many are found by name but not by selectors: keys inside agg() */
 } nk_scope;
 
 typedef struct nk_named {
@@ -97,6 +98,9 @@ NK_MUST_CHECK nk_status nk_bind_exprs(nk_binder *binder, const nk_scope *scope, 
 /* Rebuild with columns replaced: replacements[i] stands for ids[i]. */
 NK_MUST_CHECK nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids, nk_bound *const *replacements,
                                             int n, nk_bound **out, nk_error *err);
+/* Rebuild with whole sub-trees replaced: to[i] stands for from[i]. */
+NK_MUST_CHECK nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *from, nk_bound *const *to, int n,
+                                         nk_bound **out, nk_error *err);
 /* Split `a & b & c` (Boolean and) into its parts, in order; *out lives in the arena. */
 NK_MUST_CHECK nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out, int *n_out, nk_error *err);
 NK_MUST_CHECK nk_status nk_bound_conjoin(nk_binder *binder, nk_bound *const *conjuncts, int n, nk_bound **out, nk_error *err);

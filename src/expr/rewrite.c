@@ -67,16 +67,9 @@ static nk_status reach(const nk_bound *expr, reached *r, nk_error *err)
 	return NK_OK;
 }
 
-nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids, nk_bound *const *replacements, int n, nk_bound **out,
-                              nk_error *err)
+nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *from, nk_bound *const *to, int n, nk_bound **out,
+                           nk_error *err)
 {
-	if (expr->kind != NK_BOUND_CALL) {
-		*out = expr;
-		for (int i = 0; i < n && expr->kind == NK_BOUND_COLUMN; i++)
-			if (ids[i] == expr->column)
-				*out = replacements[i];
-		return NK_OK;
-	}
 	reached r = {0};
 	nk_status status = reach(expr, &r, err);
 	nk_bound **made = status == NK_OK ? malloc((size_t)r.n * sizeof *made) : NULL;
@@ -87,28 +80,30 @@ nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids,
 	for (int at = 0; status == NK_OK && at < r.n; at++) {
 		const nk_bound *node = r.nodes[at];
 		made[at] = (nk_bound *)node;
-		if (node->kind == NK_BOUND_COLUMN) {
-			for (int i = 0; i < n; i++)
-				if (ids[i] == node->column)
-					made[at] = replacements[i];
-		} else if (node->kind == NK_BOUND_CALL && node->n_args) {
-			if (node->n_args > n_args_room) {
-				nk_bound **grown = realloc(args, (size_t)node->n_args * sizeof *args);
-				if (!grown) {
-					status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
-					break;
-				}
-				args = grown;
-				n_args_room = node->n_args;
+		bool replaced = false;
+		for (int i = 0; i < n && !replaced; i++)
+			if (from[i] == node) {
+				made[at] = to[i];
+				replaced = true;
 			}
-			bool changed = false;
-			for (int i = 0; i < node->n_args; i++) {
-				args[i] = made[find(&r, node->args[i])];
-				changed |= args[i] != node->args[i];
+		if (replaced || node->kind != NK_BOUND_CALL || !node->n_args)
+			continue;
+		if (node->n_args > n_args_room) {
+			nk_bound **grown = realloc(args, (size_t)node->n_args * sizeof *args);
+			if (!grown) {
+				status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+				break;
 			}
-			if (changed)
-				status = nk_bound_call(binder, node->func, args, node->n_args, node->options, false, &made[at], err);
+			args = grown;
+			n_args_room = node->n_args;
 		}
+		bool changed = false;
+		for (int i = 0; i < node->n_args; i++) {
+			args[i] = made[find(&r, node->args[i])];
+			changed |= args[i] != node->args[i];
+		}
+		if (changed)
+			status = nk_bound_call(binder, node->func, args, node->n_args, node->options, false, &made[at], err);
 	}
 	if (status == NK_OK)
 		*out = made[r.n - 1];
@@ -116,6 +111,16 @@ nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids,
 	free(args);
 	free(r.nodes);
 	return status;
+}
+
+nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids, nk_bound *const *replacements, int n, nk_bound **out,
+                              nk_error *err)
+{
+	nk_bound **columns;
+	NK_TRY(NK_ARENA_NEW(nk_binder_arena(binder), &columns, n + 1, err));
+	for (int i = 0; i < n; i++)
+		NK_TRY(nk_bound_column(binder, ids[i], &columns[i], err));
+	return nk_bound_replace(binder, expr, columns, replacements, n, out, err);
 }
 
 nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out, int *n_out, nk_error *err)
