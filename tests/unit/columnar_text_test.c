@@ -57,7 +57,7 @@ static void casts(void)
 	FORMATS(nk_format_f64(1e15, out), "1000000000000000.0");
 	FORMATS(nk_format_f64(9999999999999998, out), "9999999999999998.0");
 	FORMATS(nk_format_f64(1e16, out), "1e+16");
-	FORMATS(nk_format_f64(123456789012345678, out), "1.2345678901234568e+17");
+	FORMATS(nk_format_f64(1.2345678901234568e17, out), "1.2345678901234568e+17");
 	FORMATS(nk_format_f64(1.5e-5, out), "0.000015");
 	FORMATS(nk_format_f64(1.234e-6, out), "1.234e-6");
 	FORMATS(nk_format_f64(5e-324, out), "5e-324");
