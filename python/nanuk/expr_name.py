@@ -1,0 +1,109 @@
+"""Expr.name and Expr.meta: output names, and questions about an expression."""
+
+from __future__ import annotations
+
+from nanuk import _nanuk
+from nanuk.exceptions import ComputeError, Removed
+
+
+class ExprName:
+    """Functions of output names."""
+
+    __slots__ = ("_expr",)
+
+    def __init__(self, expr) -> None:
+        self._expr = expr
+
+    def keep(self):
+        """The name of the leftmost column, whatever aliases say."""
+        return self._expr._rename("keep")
+
+    def prefix(self, prefix: str):
+        """Something before the column's name."""
+        return self._expr._rename("prefix", prefix)
+
+    def suffix(self, suffix: str):
+        """Something behind the column's name."""
+        return self._expr._rename("suffix", suffix)
+
+    def to_lowercase(self):
+        """The column's name in small letters."""
+        return self._expr._rename("to_lowercase")
+
+    def to_uppercase(self):
+        """The column's name in capital letters."""
+        return self._expr._rename("to_uppercase")
+
+
+class ExprMeta:
+    """Questions about an expression."""
+
+    __slots__ = ("_expr",)
+
+    def __init__(self, expr) -> None:
+        self._expr = expr
+
+    def __str__(self) -> str:
+        return str(self._expr)
+
+    __repr__ = __str__
+
+    def __hash__(self) -> int:
+        return hash(self._expr._serialise())
+
+    def __eq__(self, other) -> bool:
+        return self.eq(other._expr if isinstance(other, ExprMeta) else other)
+
+    def __ne__(self, other) -> bool:
+        return not self == other
+
+    def eq(self, other) -> bool:
+        """Whether both expressions are the same."""
+        return self._expr._serialise() == other._serialise()
+
+    def ne(self, other) -> bool:
+        """Whether the expressions differ."""
+        return not self.eq(other)
+
+    def output_name(self, *, raise_if_undetermined: bool = True) -> str | None:
+        """The name of the result.
+
+        Raises ComputeError when only the schema decides, or returns None.
+        """
+        name = self._expr._output_name()
+        if name is None and raise_if_undetermined:
+            raise ComputeError("unable to find root column name for expression: the schema decides its names")
+        return name
+
+    def root_names(self) -> list[str]:
+        """Names of the columns that occur."""
+        return self._expr._root_names()
+
+    def has_multiple_outputs(self) -> bool:
+        """Whether the expression may stand for several columns."""
+        return self._expr._output_name() is None
+
+    def is_column_selection(self, *, allow_aliasing: bool = False) -> bool:
+        """Whether the expression only chooses columns."""
+        return self._expr._is_selector() or self.is_column()
+
+    def is_column(self) -> bool:
+        """Whether the expression is a column."""
+        name = self._expr._output_name()
+        return name is not None and self.eq(_nanuk.col(name))
+
+    def as_expression(self):
+        """A selector as an ordinary expression."""
+        from nanuk.expr import Expr
+
+        expr = Expr.__new__(Expr)
+        expr._set(self._expr)
+        return expr
+
+    def serialize(self, file=None, *, format: str = "binary"):
+        """Write to a file or path, or return bytes, for Expr.deserialize."""
+        from nanuk.files import write_bytes
+
+        return write_bytes(self._expr._serialise(), file)
+
+    write_json = Removed("`serialize`")
