@@ -75,7 +75,7 @@ void nk__parquet_convert(const nk_leaf_plan *plan, void *out, const uint8_t *in,
 		for (int64_t i = 0; i < n; i++) {
 			__int128 days = (__int128)load32(in + 12 * i + 8) - JULIAN_EPOCH;
 			__int128 ns = days * 86400000000000 + (int64_t)load64(in + 12 * i);
-			((int64_t *)out)[i] = (int64_t)NK_MAX(NK_MIN(ns, (__int128)INT64_MAX), (__int128)INT64_MIN);
+			((int64_t *)out)[i] = ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 		}
 		break;
 	case NK_CONVERT_FIXED_TO_I64:
