@@ -376,6 +376,8 @@ static nk_status compile(nk_pattern *pattern, const char *text, int64_t n, nk_er
 	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
 	pattern->code = pcre2_compile((PCRE2_SPTR)translated.bytes, (PCRE2_SIZE)translated.n_bytes, options, &code, &at, context);
 	pcre2_compile_context_free(context);
+	if (!pattern->code && code == PCRE2_ERROR_HEAP_FAILED)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a regular expression");
 	if (!pattern->code) {
 		char message[200];
 		pcre2_get_error_message(code, (PCRE2_UCHAR *)message, sizeof message);
@@ -506,6 +508,8 @@ nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int
 	}
 	if (code > 0 || code == PCRE2_ERROR_NOMATCH)
 		return NK_OK;
+	if (code == PCRE2_ERROR_NOMEMORY)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for matching a regular expression");
 	char message[200];
 	pcre2_get_error_message(code, (PCRE2_UCHAR *)message, sizeof message);
 	return nk_fail(err, NK_COMPUTE, "matching a regular expression took too long: %s", message);
