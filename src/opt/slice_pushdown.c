@@ -19,17 +19,19 @@ static void compose(nk_rel *outer, const nk_rel *inner)
 	outer->slice.offset += inner->slice.offset;
 }
 
+/* The slice counts rows of what the scan gives already. */
 static nk_status limit_scan(nk_rel *slice, nk_rel *scan, bool *done, nk_error *err)
 {
 	*done = false;
-	int64_t offset = slice->slice.offset, limit = slice->slice.limit, n_rows;
-	if (scan->scan.n_conjuncts || scan->scan.offset || scan->scan.limit >= 0)
+	int64_t offset = slice->slice.offset, limit = slice->slice.limit, n_given = scan->scan.limit, n_rows;
+	if (scan->scan.n_conjuncts)
 		return NK_OK;
 	if (offset < 0) {
 		NK_TRY(scan->scan.source->ops->n_rows(scan->scan.source, &n_rows, err));
 		if (n_rows < 0)
 			return NK_OK;
-		offset += n_rows;
+		n_rows = NK_MAX((int64_t)0, n_rows - scan->scan.offset);
+		offset += n_given < 0 ? n_rows : NK_MIN(n_rows, n_given);
 		/* What lies before the first row shortens the slice. */
 		if (offset < 0) {
 			if (limit >= 0)
@@ -37,7 +39,11 @@ static nk_status limit_scan(nk_rel *slice, nk_rel *scan, bool *done, nk_error *e
 			offset = 0;
 		}
 	}
-	scan->scan.offset = offset;
+	if (n_given >= 0) {
+		n_given = NK_MAX((int64_t)0, n_given - offset);
+		limit = limit < 0 ? n_given : NK_MIN(limit, n_given);
+	}
+	scan->scan.offset += offset;
 	scan->scan.limit = limit;
 	*done = true;
 	return NK_OK;
