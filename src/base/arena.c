@@ -51,7 +51,7 @@ nk_memory *nk_arena_memory(nk_arena *arena) { return arena->memory; }
 
 nk_status nk_arena_alloc(nk_arena *arena, int64_t n_bytes, void **out, nk_error *err)
 {
-	n_bytes = (n_bytes + 15) & -16LL;
+	n_bytes = n_bytes > 0 ? (n_bytes + 15) & -16LL : 16; /* never NULL, for empty lists */
 	if (arena->end - arena->at < n_bytes) {
 		int64_t n_block = NK_MAX(arena->n_bytes_next, n_bytes + 64);
 		void *pointer;
