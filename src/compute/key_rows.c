@@ -34,6 +34,9 @@ nk_status nk_key_layout_init(nk_key_layout *layout, nk_memory *memory, const nk_
 		                          .is_float = nk_type_is_float(dtypes[c]->id)};
 		if (others && value_width(others[c]) > column->width)
 			column->width = (uint8_t)value_width(others[c]);
+		/* Signed and unsigned values of one width would share bit patterns. */
+		if (others && column->width < 8 && nk_type_is_unsigned(others[c]->id) != nk_type_is_unsigned(dtypes[c]->id))
+			column->width = 8;
 		layout->has_text |= column->is_text;
 		layout->has_float |= column->is_float;
 	}
