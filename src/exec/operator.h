@@ -27,6 +27,8 @@ static inline bool nk_exec_stopped(const nk_exec *exec) { return nk_task_group_s
 
 typedef struct nk_stream nk_stream;
 typedef struct nk_stream_ops {
+	/* Called once, by one thread, before the first next: what the stream reads from is complete. May be NULL. */
+	nk_status (*start)(nk_stream *stream, nk_error *err);
 	/* *out NULL: nothing is left for this worker. */
 	nk_status (*next)(nk_stream *stream, int worker, nk_batch **out, nk_error *err);
 	void (*free)(nk_stream *stream);

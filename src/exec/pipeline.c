@@ -1,0 +1,200 @@
+/* The driver. Pipelines run one after another: each is parallel inside, and what it depends on has run before. A
+ * head with few rows runs on the calling thread alone, so that a query on ten rows never wakes the pool. */
+#include "exec/pipeline.h"
+
+#include <string.h>
+
+static void stream_release(void *object)
+{
+	nk_stream *stream = object;
+	stream->ops->free(stream);
+}
+
+static void receiver_release(void *object)
+{
+	nk_receiver *receiver = object;
+	receiver->ops->free(receiver);
+}
+
+static nk_status add_head(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_head **out, nk_error *err)
+{
+	NK_TRY(nk_arena_defer(all->arena, stream_release, stream, err));
+	nk_head *head;
+	NK_TRY(NK_ARENA_NEW(all->arena, &head, 1, err));
+	head->stream = stream;
+	if (pipeline->last_head)
+		pipeline->last_head->next = head;
+	else
+		pipeline->heads = head;
+	pipeline->last_head = head;
+	*out = head;
+	return NK_OK;
+}
+
+nk_status nk_pipeline_open(nk_pipelines *all, nk_stream *stream, nk_pipeline **out, nk_error *err)
+{
+	nk_pipeline *pipeline;
+	nk_status status = NK_ARENA_NEW(all->arena, &pipeline, 1, err);
+	if (status != NK_OK) {
+		stream->ops->free(stream);
+		return status;
+	}
+	pipeline->ordered = stream->ordered;
+	nk_head *head;
+	NK_TRY(add_head(all, pipeline, stream, &head, err));
+	*out = pipeline;
+	return NK_OK;
+}
+
+static nk_status add_receiver(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver, nk_error *err)
+{
+	if (pipeline->n_receivers == pipeline->capacity) {
+		int capacity = pipeline->capacity * 2 + 8;
+		nk_receiver **grown;
+		NK_TRY(NK_ARENA_NEW(all->arena, &grown, capacity, err));
+		if (pipeline->n_receivers)
+			memcpy(grown, pipeline->receivers, (size_t)pipeline->n_receivers * sizeof *grown);
+		pipeline->receivers = grown;
+		pipeline->capacity = capacity;
+	}
+	pipeline->receivers[pipeline->n_receivers++] = receiver;
+	return NK_OK;
+}
+
+nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver, bool owned, nk_error *err)
+{
+	if (owned)
+		NK_TRY(nk_arena_defer(all->arena, receiver_release, receiver, err));
+	NK_TRY(add_receiver(all, pipeline, receiver, err));
+	for (int i = 0; i < pipeline->n_loose; i++)
+		pipeline->loose[i]->next = receiver;
+	for (nk_head *head = pipeline->heads; head; head = head->next)
+		if (!head->first)
+			head->first = receiver;
+	NK_TRY(NK_ARENA_NEW(all->arena, &pipeline->loose, 1, err));
+	pipeline->loose[0] = receiver;
+	pipeline->n_loose = 1;
+	return NK_OK;
+}
+
+/* The rest's own first receiver is what comes next after `after`: left open here and linked by the next attach,
+ * since `after` is the loose end. */
+nk_status nk_pipeline_add_rest(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_receiver *after,
+                               bool (*is_needed)(void *), void *data, nk_error *err)
+{
+	NK_ASSERT(pipeline->n_loose == 1 && pipeline->loose[0] == after);
+	(void)after;
+	nk_head *head;
+	NK_TRY(add_head(all, pipeline, stream, &head, err));
+	head->is_needed = is_needed;
+	head->data = data;
+	pipeline->ordered = false;
+	return NK_OK;
+}
+
+nk_status nk_pipeline_merge(nk_pipelines *all, nk_pipeline *pipeline, nk_pipeline *other, nk_error *err)
+{
+	for (int i = 0; i < other->n_receivers; i++)
+		NK_TRY(add_receiver(all, pipeline, other->receivers[i], err));
+	nk_receiver **loose;
+	NK_TRY(NK_ARENA_NEW(all->arena, &loose, pipeline->n_loose + other->n_loose + 1, err));
+	int n = 0;
+	for (int i = 0; i < pipeline->n_loose; i++)
+		loose[n++] = pipeline->loose[i];
+	for (int i = 0; i < other->n_loose; i++)
+		loose[n++] = other->loose[i];
+	pipeline->loose = loose;
+	pipeline->n_loose = n;
+	pipeline->last_head->next = other->heads;
+	pipeline->last_head = other->last_head;
+	pipeline->ordered &= other->ordered;
+	pipeline->one_worker |= other->one_worker;
+	return NK_OK;
+}
+
+nk_status nk_pipeline_close(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *sink, bool owned, nk_error *err)
+{
+	NK_TRY(nk_pipeline_attach(all, pipeline, sink, owned, err));
+	if (all->last)
+		all->last->next = pipeline;
+	else
+		all->first = pipeline;
+	all->last = pipeline;
+	return NK_OK;
+}
+
+typedef struct head_run {
+	const nk_exec *exec;
+	const nk_pipeline *pipeline;
+	const nk_head *head;
+	int64_t morsel_base; /* heads follow one another in order */
+} head_run;
+
+static bool is_satisfied(const nk_pipeline *pipeline)
+{
+	for (int i = 0; i < pipeline->n_receivers; i++) {
+		nk_receiver *receiver = pipeline->receivers[i];
+		if (receiver->ops->is_satisfied && receiver->ops->is_satisfied(receiver))
+			return true;
+	}
+	return false;
+}
+
+static nk_status run_worker(void *argument, int worker, nk_error *err)
+{
+	const head_run *run = argument;
+	nk_stream *stream = run->head->stream;
+	while (!nk_exec_stopped(run->exec)) {
+		if (is_satisfied(run->pipeline))
+			return NK_OK;
+		nk_batch *batch;
+		NK_TRY(stream->ops->next(stream, worker, &batch, err));
+		if (!batch)
+			return NK_OK;
+		batch->morsel += run->morsel_base;
+		NK_TRY(nk_push(run->head->first, worker, batch, err));
+	}
+	return NK_OK;
+}
+
+static nk_status cancelled(nk_error *err) { return nk_fail(err, NK_CANCELLED, "the query was cancelled"); }
+
+static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int index, nk_error *err)
+{
+	head_run run = {exec, pipeline, head, (int64_t)index << 40};
+	if (head->stream->ops->start)
+		NK_TRY(head->stream->ops->start(head->stream, err));
+	int64_t hint = head->stream->n_rows_hint;
+	int n_workers = exec->n_workers;
+	if (pipeline->one_worker || (hint >= 0 && hint <= exec->morsel_rows))
+		n_workers = 1;
+	if (n_workers == 1)
+		NK_TRY(run_worker(&run, 0, err));
+	for (int i = 0; n_workers > 1 && i < n_workers; i++)
+		NK_TRY(nk_task_spawn(exec->tasks, run_worker, &run, i, err));
+	if (n_workers > 1)
+		return nk_task_group_wait(exec->tasks, err);
+	return nk_exec_stopped(exec) ? cancelled(err) : NK_OK;
+}
+
+nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
+{
+	const nk_exec *exec = all->exec;
+	for (nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next) {
+		int index = 0;
+		for (nk_head *head = pipeline->heads; head; head = head->next, index++)
+			if (!head->is_needed || head->is_needed(head->data))
+				NK_TRY(run_head(exec, pipeline, head, index, err));
+		for (int r = 0; r < pipeline->n_receivers; r++) {
+			nk_receiver *receiver = pipeline->receivers[r];
+			for (int worker = 0; receiver->ops->flush && worker < exec->n_workers; worker++)
+				NK_TRY(receiver->ops->flush(receiver, worker, err));
+		}
+		nk_receiver *sink = pipeline->receivers[pipeline->n_receivers - 1];
+		if (nk_exec_stopped(exec))
+			return cancelled(err);
+		if (sink->ops->finish)
+			NK_TRY(sink->ops->finish(sink, err));
+	}
+	return NK_OK;
+}
