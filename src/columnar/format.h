@@ -33,12 +33,15 @@ int nk_format_duration(int64_t value, nk_time_unit unit, char *out);
 typedef struct nk_print_options {
 	bool full_floats;         /* every digit of floats instead of at most six decimals */
 	int float_precision;      /* decimals of floats plus one; 0: as many as needed */
+	int string_length;        /* code points shown of a string in tables plus one; 0: 30; negative: all */
 	int list_items;           /* items shown of a list plus one; 0: 3; negative: all */
 	char thousands_separator; /* 0: none */
 	char decimal_separator;   /* 0: a point */
 } nk_print_options;
 
 void nk_print_float(nk_text *out, double value, const nk_print_options *options);
+/* Code points shown of a string under these options. */
+int nk_print_string_length(const nk_print_options *options);
 /* "1d 2h 3m 4s 5ms". */
 void nk_print_duration(nk_text *out, int64_t value, nk_time_unit unit);
 /* One row of an array. Strings take quotes when `quoted`; inside of lists and structs they always do. */

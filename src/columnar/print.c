@@ -1,5 +1,6 @@
 /* The form that people read. Floats keep at most six decimals and turn scientific where plain digits would be long;
  * the borders follow Polars, whose printed frames users compare with. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "columnar/scalar.h"
 #include "columnar/time_zone.h"
 
-enum { LIST_ITEMS = 3 };
+enum { LIST_ITEMS = 3, STRING_LENGTH = 30 };
 /* Plain digits of the largest double, a sign and a point. */
 enum { PLAIN_BYTES = 1100 };
 
@@ -211,17 +212,27 @@ static void print_datetime(nk_text *out, int64_t value, nk_time_unit unit, const
 
 /* ---- Text and nested values ---- */
 
-static void print_binary(nk_text *out, const char *bytes, int64_t n_bytes)
+int nk_print_string_length(const nk_print_options *options)
 {
+	return options->string_length == 0  ? STRING_LENGTH
+	       : options->string_length < 0 ? INT_MAX
+	                                    : options->string_length - 1;
+}
+
+/* Twice as many bytes as code points of a string are shown. */
+static void print_binary(nk_text *out, const char *bytes, int64_t n_bytes, const nk_print_options *options)
+{
+	int64_t n_shown = 2 * (int64_t)nk_print_string_length(options);
+	n_shown = NK_MIN(n_shown, n_bytes);
 	nk_text_append_string(out, "b\"");
-	for (int64_t i = 0; i < n_bytes; i++) {
+	for (int64_t i = 0; i < n_shown; i++) {
 		unsigned char byte = (unsigned char)bytes[i];
-		if (byte >= 0x20 && byte < 0x7f)
+		if (byte > 0x20 && byte < 0x7f)
 			nk_text_append_char(out, (char)byte);
 		else
 			nk_text_format(out, "\\x%02x", byte);
 	}
-	nk_text_append_char(out, '"');
+	nk_text_append_string(out, n_shown < n_bytes ? "\"\xe2\x80\xa6" : "\"");
 }
 
 static void print_list(nk_text *out, const nk_array *items, int64_t from, int64_t to,
@@ -274,7 +285,7 @@ void nk_print_value(nk_text *out, const nk_array *array, int64_t row, bool quote
 		nk_text_append(out, value.bytes, value.n_bytes);
 		nk_text_append_string(out, quoted ? "\"" : "");
 		break;
-	case NK_TYPE_BINARY: print_binary(out, value.bytes, value.n_bytes); break;
+	case NK_TYPE_BINARY: print_binary(out, value.bytes, value.n_bytes, options); break;
 	case NK_TYPE_DATE: nk_text_append(out, text, nk_format_date((int64_t)value.integer, text)); break;
 	case NK_TYPE_DATETIME: print_datetime(out, (int64_t)value.integer, dtype->unit, dtype->time_zone); break;
 	case NK_TYPE_DURATION: nk_print_duration(out, (int64_t)value.integer, dtype->unit); break;
