@@ -5,12 +5,13 @@
 #include <math.h>
 
 static const double ROWS_UNKNOWN = 1e6;
-static const double TEXT_COMPARED = 50;       /* distinct values of text that a filter compares: mostly categories */
-static const double TEXT_GROUPED = 1000;      /* and of text that rows are grouped by */
-static const double SHARE_COMPARE = 0.3;      /* column < constant without bounds */
-static const double SHARE_COLUMNS = 0.4;      /* column < column */
+static const double TEXT_COMPARED =
+	50; /* distinct values of text that a filter compares: mostly categories */
+static const double TEXT_GROUPED = 1000; /* and of text that rows are grouped by */
+static const double SHARE_COMPARE = 0.3; /* column < constant without bounds */
+static const double SHARE_COLUMNS = 0.4; /* column < column */
 static const double SHARE_PREFIX = 0.1;
-static const double SHARE_INSIDE = 0.1;       /* substring or pattern */
+static const double SHARE_INSIDE = 0.1; /* substring or pattern */
 static const double SHARE_UNKNOWN = 0.3;
 static const double SHARE_LEAST = 1e-9;
 
@@ -76,7 +77,8 @@ static void visit_domain(int id, void *data)
 		return;
 	}
 	visit->estimate.n_rows_made = fmax(visit->estimate.n_rows_made, column.n_rows_made);
-	visit->estimate.n_distinct = fmin(visit->estimate.n_distinct * column.n_distinct, visit->estimate.n_rows_made);
+	visit->estimate.n_distinct =
+		fmin(visit->estimate.n_distinct * column.n_distinct, visit->estimate.n_rows_made);
 	visit->estimate.null_fraction = fmax(visit->estimate.null_fraction, column.null_fraction);
 	if (visit->estimate.maker != column.maker)
 		visit->estimate.maker = 0;
@@ -144,8 +146,9 @@ static double share_in_list(const nk_opt *opt, const nk_bound *expr)
 		n = expr->n_args - 1;
 	else if (expr->n_args == 2 && expr->args[1]->kind == NK_BOUND_SERIES && expr->args[1]->array)
 		n = (double)expr->args[1]->array->n_rows;
-	else if (expr->n_args == 2 && expr->args[1]->kind == NK_BOUND_LITERAL && expr->args[1]->dtype->id == NK_TYPE_LIST &&
-	         !expr->args[1]->value.is_null && expr->args[1]->value.nested && expr->args[1]->value.nested->n_children)
+	else if (expr->n_args == 2 && expr->args[1]->kind == NK_BOUND_LITERAL &&
+	         expr->args[1]->dtype->id == NK_TYPE_LIST && !expr->args[1]->value.is_null &&
+	         expr->args[1]->value.nested && expr->args[1]->value.nested->n_children)
 		n = (double)expr->args[1]->value.nested->children[0]->n_rows;
 	return fmin(1.0, n / compared_distinct(&estimate));
 }
@@ -184,23 +187,15 @@ static double share_of(const nk_opt *opt, const nk_bound *expr, int depth)
 		for (int i = 0; i < expr->n_args; i++)
 			share *= 1 - share_of(opt, expr->args[i], depth + 1);
 		return 1 - share;
-	case NK_OP_NOT:
-		return 1 - share_of(opt, expr->args[0], depth + 1);
-	case NK_OP_IS_NULL:
-		return nk__estimate_expr(opt, expr->args[0]).null_fraction;
-	case NK_OP_IS_NOT_NULL:
-		return 1 - nk__estimate_expr(opt, expr->args[0]).null_fraction;
-	case NK_OP_IS_IN:
-		return share_in_list(opt, expr);
-	case NK_OP_IS_BETWEEN:
-		return share_between(opt, expr);
+	case NK_OP_NOT: return 1 - share_of(opt, expr->args[0], depth + 1);
+	case NK_OP_IS_NULL: return nk__estimate_expr(opt, expr->args[0]).null_fraction;
+	case NK_OP_IS_NOT_NULL: return 1 - nk__estimate_expr(opt, expr->args[0]).null_fraction;
+	case NK_OP_IS_IN: return share_in_list(opt, expr);
+	case NK_OP_IS_BETWEEN: return share_between(opt, expr);
 	case NK_OP_STARTS_WITH:
-	case NK_OP_ENDS_WITH:
-		return SHARE_PREFIX;
-	case NK_OP_CONTAINS:
-		return SHARE_INSIDE;
-	default:
-		break;
+	case NK_OP_ENDS_WITH: return SHARE_PREFIX;
+	case NK_OP_CONTAINS: return SHARE_INSIDE;
+	default: break;
 	}
 	if (op < NK_OP_EQ || op > NK_OP_GE)
 		return SHARE_UNKNOWN;
@@ -210,7 +205,8 @@ static double share_of(const nk_opt *opt, const nk_bound *expr, int depth)
 	if (!is_comparison(expr, &op, &column, &value)) {
 		if (op != NK_OP_EQ && op != NK_OP_NE)
 			return SHARE_COLUMNS;
-		nk_column_estimate left = nk__estimate_expr(opt, expr->args[0]), right = nk__estimate_expr(opt, expr->args[1]);
+		nk_column_estimate left = nk__estimate_expr(opt, expr->args[0]),
+						   right = nk__estimate_expr(opt, expr->args[1]);
 		share = 1 / fmax(compared_distinct(&left), compared_distinct(&right));
 		return op == NK_OP_EQ ? share : 1 - share;
 	}
@@ -286,7 +282,8 @@ nk_status nk__selectivity_of(nk_opt *opt, nk_bound *predicate, double *out, nk_e
 /* ---- Keys ---- */
 
 /* Distinct combinations of one side's keys; *one_table when all come from one maker. */
-static double combined_distinct(const nk_opt *opt, nk_bound *const *keys, int n_keys, bool *one_table, double *n_rows_made)
+static double combined_distinct(const nk_opt *opt, nk_bound *const *keys, int n_keys, bool *one_table,
+                                double *n_rows_made)
 {
 	double product = 1;
 	int maker = -1;
@@ -307,7 +304,8 @@ double nk__join_domain(const nk_opt *opt, nk_bound *const *left_keys, nk_bound *
 	double domain = 1, left_rows, right_rows;
 	bool left_one, right_one;
 	for (int i = 0; i < n_keys; i++) {
-		nk_column_estimate left = nk__estimate_expr(opt, left_keys[i]), right = nk__estimate_expr(opt, right_keys[i]);
+		nk_column_estimate left = nk__estimate_expr(opt, left_keys[i]),
+						   right = nk__estimate_expr(opt, right_keys[i]);
 		domain *= fmax(1.0, fmax(left.n_distinct, right.n_distinct));
 	}
 	if (n_keys < 2)
@@ -346,7 +344,8 @@ static nk_status estimates_reserve(nk_opt *opt, nk_error *err)
 	return NK_OK;
 }
 
-static nk_column_estimate from_statistics(const nk_column_statistics *statistics, const nk_dtype *dtype, double n_rows)
+static nk_column_estimate from_statistics(const nk_column_statistics *statistics, const nk_dtype *dtype,
+                                          double n_rows)
 {
 	nk_column_estimate estimate = {.n_rows_made = n_rows, .is_source = true};
 	if (statistics->n_nulls > 0 && n_rows > 0)
@@ -372,8 +371,8 @@ static nk_column_estimate from_statistics(const nk_column_statistics *statistics
 	return estimate;
 }
 
-static nk_status estimate_source_column(nk_opt *opt, const nk_rel *scan, int id, int source_column, double n_rows, int maker,
-                                        nk_error *err)
+static nk_status estimate_source_column(nk_opt *opt, const nk_rel *scan, int id, int source_column,
+                                        double n_rows, int maker, nk_error *err)
 {
 	if (opt->estimates[id].is_source)
 		return NK_OK;
@@ -395,11 +394,12 @@ static nk_status estimate_scan(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, i
 	double n_rows = n_rows_source < 0 ? ROWS_UNKNOWN : (double)n_rows_source;
 	for (int i = 0; i < rel->n_columns; i++)
 		if (nk__ids_has(wanted, rel->columns[i]))
-			NK_TRY(estimate_source_column(opt, rel, rel->columns[i], rel->scan.source_columns[i], n_rows, maker, err));
+			NK_TRY(estimate_source_column(opt, rel, rel->columns[i], rel->scan.source_columns[i], n_rows,
+			                              maker, err));
 	for (int i = 0; i < rel->scan.n_filter_columns; i++)
 		if (nk__ids_has(wanted, rel->scan.filter_ids[i]))
-			NK_TRY(estimate_source_column(opt, rel, rel->scan.filter_ids[i], rel->scan.filter_source_columns[i], n_rows,
-			                              maker, err));
+			NK_TRY(estimate_source_column(opt, rel, rel->scan.filter_ids[i],
+			                              rel->scan.filter_source_columns[i], n_rows, maker, err));
 	rel->n_rows = n_rows;
 	if (rel->scan.n_conjuncts)
 		rel->n_rows *= nk__selectivity(opt, rel->scan.conjuncts, rel->scan.n_conjuncts);
@@ -476,24 +476,12 @@ static nk_status estimate_join(nk_opt *opt, nk_rel *rel, nk_error *err)
 	double matched = nk__match_share(opt, left_keys, right_keys, n_keys, right * residual);
 	switch (rel->join.how) {
 	case NK_JOIN_INNER:
-	case NK_JOIN_CROSS:
-		rel->n_rows = inner;
-		break;
-	case NK_JOIN_LEFT:
-		rel->n_rows = fmax(left, inner);
-		break;
-	case NK_JOIN_RIGHT:
-		rel->n_rows = fmax(right, inner);
-		break;
-	case NK_JOIN_FULL:
-		rel->n_rows = fmax(fmax(left, right), inner);
-		break;
-	case NK_JOIN_SEMI:
-		rel->n_rows = left * matched;
-		break;
-	case NK_JOIN_ANTI:
-		rel->n_rows = left * fmax(0.1, 1 - matched);
-		break;
+	case NK_JOIN_CROSS: rel->n_rows = inner; break;
+	case NK_JOIN_LEFT: rel->n_rows = fmax(left, inner); break;
+	case NK_JOIN_RIGHT: rel->n_rows = fmax(right, inner); break;
+	case NK_JOIN_FULL: rel->n_rows = fmax(fmax(left, right), inner); break;
+	case NK_JOIN_SEMI: rel->n_rows = left * matched; break;
+	case NK_JOIN_ANTI: rel->n_rows = left * fmax(0.1, 1 - matched); break;
 	}
 	return NK_OK;
 }
@@ -503,15 +491,12 @@ static nk_status estimate(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, int ma
 	double n_rows = rel->n_inputs ? rel->inputs[0]->n_rows : 0, share;
 	rel->n_rows = n_rows;
 	switch (rel->kind) {
-	case NK_REL_SCAN:
-		return estimate_scan(opt, rel, wanted, maker, err);
+	case NK_REL_SCAN: return estimate_scan(opt, rel, wanted, maker, err);
 	case NK_REL_FILTER:
 		NK_TRY(nk__selectivity_of(opt, rel->filter.predicate, &share, err));
 		rel->n_rows *= share;
 		break;
-	case NK_REL_PROJECT:
-		estimate_exprs(opt, rel, rel->project.exprs);
-		break;
+	case NK_REL_PROJECT: estimate_exprs(opt, rel, rel->project.exprs); break;
 	case NK_REL_MAP:
 		if (!rel->map.is_with_columns) {
 			rel->n_rows = 1;
@@ -521,11 +506,8 @@ static nk_status estimate(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, int ma
 		}
 		estimate_exprs(opt, rel, rel->map.exprs);
 		break;
-	case NK_REL_AGGREGATE:
-		estimate_aggregate(opt, rel, n_rows, maker);
-		break;
-	case NK_REL_JOIN:
-		return estimate_join(opt, rel, err);
+	case NK_REL_AGGREGATE: estimate_aggregate(opt, rel, n_rows, maker); break;
+	case NK_REL_JOIN: return estimate_join(opt, rel, err);
 	case NK_REL_SORT:
 		if (rel->sort.limit >= 0)
 			rel->n_rows = fmin(n_rows, (double)rel->sort.limit);
@@ -552,12 +534,9 @@ static nk_status estimate(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, int ma
 			set_made(opt, rel->columns[i], first.n_distinct * rel->n_inputs, rel->n_rows, maker);
 		}
 		break;
-	case NK_REL_ROW_INDEX:
-		set_made(opt, rel->columns[0], n_rows, n_rows, maker);
-		break;
+	case NK_REL_ROW_INDEX: set_made(opt, rel->columns[0], n_rows, n_rows, maker); break;
 	case NK_REL_ZIP:
-	case NK_REL_N:
-		break;
+	case NK_REL_N: break;
 	}
 	return NK_OK;
 }
@@ -570,9 +549,7 @@ static void add_wanted(const nk_rel *rel, nk_ids *wanted)
 		for (int i = 0; i < rel->scan.n_conjuncts; i++)
 			nk__ids_add_expr(wanted, rel->scan.conjuncts[i]);
 		break;
-	case NK_REL_FILTER:
-		nk__ids_add_expr(wanted, rel->filter.predicate);
-		break;
+	case NK_REL_FILTER: nk__ids_add_expr(wanted, rel->filter.predicate); break;
 	case NK_REL_PROJECT:
 		for (int i = 0; i < rel->n_columns; i++)
 			if (nk__ids_has(wanted, rel->columns[i]))
@@ -595,15 +572,12 @@ static void add_wanted(const nk_rel *rel, nk_ids *wanted)
 		if (rel->join.residual)
 			nk__ids_add_expr(wanted, rel->join.residual);
 		break;
-	case NK_REL_UNIQUE:
-		nk__ids_add_all(wanted, rel->unique.keys, rel->unique.n_keys);
-		break;
+	case NK_REL_UNIQUE: nk__ids_add_all(wanted, rel->unique.keys, rel->unique.n_keys); break;
 	case NK_REL_UNION:
 		for (int i = 0; i < rel->n_inputs; i++)
 			nk__ids_add_all(wanted, rel->inputs[i]->columns, rel->n_columns);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 

@@ -12,13 +12,13 @@
 #include "opt/rule_internal.h"
 
 struct nk_column_estimate {
-	int maker;            /* which table it comes from: equal for columns of one maker; 0: not estimated */
-	double n_rows_made;   /* rows of the maker before filters */
-	double n_distinct;    /* at least 1 */
-	bool is_source;       /* from the statistics of a source */
-	bool is_guess;        /* text of which nothing is known: n_distinct counts the rows, as if a key */
+	int maker;          /* which table it comes from: equal for columns of one maker; 0: not estimated */
+	double n_rows_made; /* rows of the maker before filters */
+	double n_distinct;  /* at least 1 */
+	bool is_source;     /* from the statistics of a source */
+	bool is_guess;      /* text of which nothing is known: n_distinct counts the rows, as if a key */
 	double null_fraction;
-	bool has_bounds;      /* of numbers and temporal values, unscaled to units */
+	bool has_bounds; /* of numbers and temporal values, unscaled to units */
 	double min, max;
 };
 
@@ -35,7 +35,8 @@ NK_MUST_CHECK nk_status nk__selectivity_of(nk_opt *opt, nk_bound *predicate, dou
 /* Of n_distinct values spread evenly over rows: how many occur among n_rows of them. */
 double nk__distinct_among(double n_distinct, double n_rows);
 /* Number of distinct combinations that an equality join on these keys divides by. */
-double nk__join_domain(const nk_opt *opt, nk_bound *const *left_keys, nk_bound *const *right_keys, int n_keys);
+double nk__join_domain(const nk_opt *opt, nk_bound *const *left_keys, nk_bound *const *right_keys,
+                       int n_keys);
 /* Share of left rows that have a match among n_right_rows rows. */
 double nk__match_share(const nk_opt *opt, nk_bound *const *left_keys, nk_bound *const *right_keys, int n_keys,
                        double n_right_rows);

@@ -12,13 +12,13 @@ bool nk__joins_freely(const nk_rel *rel)
 	    rel->join.validate != NK_VALIDATE_MANY_TO_MANY)
 		return false;
 	for (int i = 0; i < rel->join.n_keys; i++)
-		if (rel->join.left_keys[i]->fallible || rel->join.right_keys[i]->fallible || rel->join.left_keys[i]->impure ||
-		    rel->join.right_keys[i]->impure)
+		if (rel->join.left_keys[i]->fallible || rel->join.right_keys[i]->fallible ||
+		    rel->join.left_keys[i]->impure || rel->join.right_keys[i]->impure)
 			return false;
 	if (rel->join.residual && (rel->join.residual->fallible || rel->join.residual->impure))
 		return false;
-	return rel->join.how == NK_JOIN_INNER || rel->join.how == NK_JOIN_CROSS || rel->join.how == NK_JOIN_SEMI ||
-	       rel->join.how == NK_JOIN_ANTI;
+	return rel->join.how == NK_JOIN_INNER || rel->join.how == NK_JOIN_CROSS ||
+	       rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI;
 }
 
 bool nk__continues_region(const nk_rel *rel)
@@ -42,11 +42,11 @@ typedef struct builder {
 	nk_opt *opt;
 	nk_join_graph *graph;
 	const bool *interior;
-	nk_bounds predicates;    /* conditions as they were met, before renaming */
-	edge *edges;             /* equalities, likewise */
+	nk_bounds predicates; /* conditions as they were met, before renaming */
+	edge *edges;          /* equalities, likewise */
 	int n_edges, edge_capacity;
 	int renamed_capacity;
-	int *leaf_of;            /* by column id: leaf + 1 */
+	int *leaf_of; /* by column id: leaf + 1 */
 	int n_ids;
 } builder;
 
@@ -170,7 +170,8 @@ static nk_status resolve(builder *self, nk_bound *expr, nk_bound **out, nk_error
 	*out = expr;
 	for (int round = 0; round <= graph->n_renamed; round++) {
 		nk_bound *next;
-		NK_TRY(nk__replace_columns(self->opt, *out, graph->renamed, graph->renames, graph->n_renamed, &next, err));
+		NK_TRY(nk__replace_columns(self->opt, *out, graph->renamed, graph->renames, graph->n_renamed, &next,
+		                           err));
 		if (next == *out)
 			break;
 		*out = next;
@@ -197,7 +198,10 @@ static nk_leaves leaves_of(const builder *self, const nk_bound *expr)
 	return visit.leaves;
 }
 
-static int only_leaf(nk_leaves leaves) { return leaves && !(leaves & (leaves - 1)) ? __builtin_ctzll(leaves) : -1; }
+static int only_leaf(nk_leaves leaves)
+{
+	return leaves && !(leaves & (leaves - 1)) ? __builtin_ctzll(leaves) : -1;
+}
 
 static nk_class *class_with(const nk_join_graph *graph, const nk_bound *member, int leaf)
 {
@@ -305,13 +309,15 @@ static nk_status resolve_filter_leaf(builder *self, nk_leaf *leaf, nk_leaves sel
 	return NK_OK;
 }
 
-nk_status nk__join_graph_new(nk_opt *opt, nk_rel *root, const bool *interior, nk_join_graph **out, nk_error *err)
+nk_status nk__join_graph_new(nk_opt *opt, nk_rel *root, const bool *interior, nk_join_graph **out,
+                             nk_error *err)
 {
 	*out = NULL;
 	nk_join_graph *graph;
 	NK_TRY(NK_ARENA_NEW(opt->arena, &graph, 1, err));
 	NK_TRY(NK_ARENA_NEW(opt->arena, &graph->leaves, NK_MAX_LEAVES, err));
-	builder self = {.opt = opt, .graph = graph, .interior = interior, .n_ids = nk_binder_n_columns(opt->binder)};
+	builder self = {
+		.opt = opt, .graph = graph, .interior = interior, .n_ids = nk_binder_n_columns(opt->binder)};
 	NK_TRY(NK_ARENA_NEW(opt->arena, &self.leaf_of, self.n_ids, err));
 	bool ok;
 	NK_TRY(collect(&self, root, &ok, err));

@@ -27,8 +27,8 @@ typedef struct nk_leaf {
 	nk_bound **left_keys, **right_keys;
 	const nk_class **key_classes; /* of each left key: any member of it will do; NULL: none */
 	nk_bound *residual;
-	nk_leaves fixed;  /* leaves that must be there: residual, and keys of no class */
-	double share;     /* of rows that pass */
+	nk_leaves fixed; /* leaves that must be there: residual, and keys of no class */
+	double share;    /* of rows that pass */
 } nk_leaf;
 
 typedef struct nk_condition {
@@ -54,7 +54,7 @@ bool nk__joins_freely(const nk_rel *rel);
 bool nk__continues_region(const nk_rel *rel);
 /* Takes the region below `root` apart. *out NULL when that is not possible (it then stays as written). interior: by
  * node number, what nk__continues_region and the readers say. */
-NK_MUST_CHECK nk_status nk__join_graph_new(nk_opt *opt, nk_rel *root, const bool *interior, nk_join_graph **out,
-                                           nk_error *err);
+NK_MUST_CHECK nk_status nk__join_graph_new(nk_opt *opt, nk_rel *root, const bool *interior,
+                                           nk_join_graph **out, nk_error *err);
 
 #endif

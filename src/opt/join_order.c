@@ -20,7 +20,7 @@ typedef struct choice {
 	nk_leaves leaves; /* 0: none found */
 	double n_rows, cost;
 	double as_build, as_probed; /* ns a row: to put these rows into a table; to look up one row in it */
-	int first, second; /* choices joined, -1: a leaf; second is a leaf that filters, if any is */
+	int first, second;          /* choices joined, -1: a leaf; second is a leaf that filters, if any is */
 } choice;
 
 typedef struct planner {
@@ -39,7 +39,10 @@ static void finish_choice(choice *self)
 	self->as_build = 4 + 2 * self->as_probed;
 }
 
-static bool class_spans(const nk_class *class, nk_leaves a, nk_leaves b) { return class->leaves & a && class->leaves & b; }
+static bool class_spans(const nk_class *class, nk_leaves a, nk_leaves b)
+{
+	return class->leaves & a && class->leaves & b;
+}
 
 /* Whether a filtering leaf finds its left keys in `leaves`. */
 static bool is_satisfied(const nk_leaf *leaf, nk_leaves leaves)
@@ -105,7 +108,8 @@ static double excess_domain(const planner *self, nk_leaves first, nk_leaves seco
 					continue;
 				nk_column_estimate left = nk__estimate_expr(self->opt, class->members[a]);
 				nk_column_estimate right = nk__estimate_expr(self->opt, class->members[b]);
-				one_table &= left.maker && right.maker && (!n || (left.maker == maker_a && right.maker == maker_b));
+				one_table &=
+					left.maker && right.maker && (!n || (left.maker == maker_a && right.maker == maker_b));
 				maker_a = left.maker;
 				maker_b = right.maker;
 				rows = fmin(left.n_rows_made, right.n_rows_made);
@@ -146,8 +150,10 @@ static bool builds_first(const choice *first, const choice *second) { return fir
 
 static double join_cost(const choice *first, const choice *second)
 {
-	const choice *build = builds_first(first, second) ? first : second, *probe = build == first ? second : first;
-	return first->cost + second->cost + build->n_rows * build->as_build + probe->n_rows * (1 + build->as_probed);
+	const choice *build = builds_first(first, second) ? first : second,
+				 *probe = build == first ? second : first;
+	return first->cost + second->cost + build->n_rows * build->as_build +
+	       probe->n_rows * (1 + build->as_probed);
 }
 
 /* Rows are known once all splits are: the smallest estimate. */
@@ -164,7 +170,11 @@ static void consider(planner *self, choice *whole, int first, int second)
 		return;
 	double n_rows = joined_rows(self, a, b), cost = join_cost(a, b);
 	if (!whole->leaves) {
-		*whole = (choice){.leaves = a->leaves | b->leaves, .n_rows = n_rows, .cost = cost, .first = first, .second = second};
+		*whole = (choice){.leaves = a->leaves | b->leaves,
+		                  .n_rows = n_rows,
+		                  .cost = cost,
+		                  .first = first,
+		                  .second = second};
 		return;
 	}
 	whole->n_rows = fmin(whole->n_rows, n_rows);
@@ -177,7 +187,8 @@ static void consider(planner *self, choice *whole, int first, int second)
 
 static choice leaf_choice(const planner *self, int leaf)
 {
-	choice made = {.leaves = 1ull << leaf, .n_rows = self->graph->leaves[leaf].n_rows, .first = -1, .second = -1};
+	choice made = {
+		.leaves = 1ull << leaf, .n_rows = self->graph->leaves[leaf].n_rows, .first = -1, .second = -1};
 	for (int i = 0; i < self->graph->n_conditions; i++)
 		if (self->graph->conditions[i].leaves == made.leaves)
 			made.n_rows *= self->graph->conditions[i].share;
@@ -228,7 +239,8 @@ static nk_status plan_greedily(planner *self, int *out, nk_error *err)
 				if (!joined.leaves)
 					continue;
 				joined.cost += 2 * joined.n_rows;
-				if (best_a < 0 || joined.n_rows < best.n_rows || (joined.n_rows == best.n_rows && joined.cost < best.cost)) {
+				if (best_a < 0 || joined.n_rows < best.n_rows ||
+				    (joined.n_rows == best.n_rows && joined.cost < best.cost)) {
 					best = joined;
 					best_a = a;
 					best_b = b;
@@ -297,7 +309,8 @@ static nk_bound *left_key(const nk_leaf *leaf, int key, nk_leaves leaves)
 	return member_in(class, leaves);
 }
 
-static nk_status build_filtering(planner *self, const choice *whole, nk_rel *left, nk_rel **out, nk_error *err)
+static nk_status build_filtering(planner *self, const choice *whole, nk_rel *left, nk_rel **out,
+                                 nk_error *err)
 {
 	nk_opt *opt = self->opt;
 	const choice *first = &self->choices[whole->first], *second = &self->choices[whole->second];
@@ -316,7 +329,8 @@ static nk_status build_filtering(planner *self, const choice *whole, nk_rel *lef
 	return NK_OK;
 }
 
-static nk_status build_inner(planner *self, const choice *whole, nk_rel *left, nk_rel *right, nk_rel **out, nk_error *err)
+static nk_status build_inner(planner *self, const choice *whole, nk_rel *left, nk_rel *right, nk_rel **out,
+                             nk_error *err)
 {
 	nk_opt *opt = self->opt;
 	const nk_join_graph *graph = self->graph;
@@ -392,8 +406,8 @@ static nk_status replace_root(planner *self, nk_rel *root, nk_rel *top, nk_error
 	for (int i = 0; i < root->n_columns; i++) {
 		nk_bound *column;
 		NK_TRY(nk_bound_column(opt->binder, root->columns[i], &column, err));
-		NK_TRY(nk__replace_columns(opt, column, self->graph->renamed, self->graph->renames, self->graph->n_renamed,
-		                           &project->project.exprs[i], err));
+		NK_TRY(nk__replace_columns(opt, column, self->graph->renamed, self->graph->renames,
+		                           self->graph->n_renamed, &project->project.exprs[i], err));
 		is_plain &= project->project.exprs[i] == column;
 	}
 	project->n_rows = top->n_rows;
@@ -440,7 +454,8 @@ nk_status nk__opt_join_order(nk_opt *opt, nk_error *err)
 		any |= nk__joins_freely(rel);
 		if (!is_region)
 			continue;
-		bool filters = rel->kind == NK_REL_JOIN && (rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI);
+		bool filters =
+			rel->kind == NK_REL_JOIN && (rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI);
 		for (int j = 0; j < rel->n_inputs - filters; j++) {
 			const nk_rel *input = rel->inputs[j];
 			interior[input->number] = opt->n_readers[input->number] == 1 && nk__continues_region(input);

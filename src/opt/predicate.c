@@ -46,16 +46,11 @@ nk_op nk__op_of(const nk_bound *expr)
 nk_op nk__op_mirrored(nk_op op)
 {
 	switch (op) {
-	case NK_OP_LT:
-		return NK_OP_GT;
-	case NK_OP_LE:
-		return NK_OP_GE;
-	case NK_OP_GT:
-		return NK_OP_LT;
-	case NK_OP_GE:
-		return NK_OP_LE;
-	default:
-		return op;
+	case NK_OP_LT: return NK_OP_GT;
+	case NK_OP_LE: return NK_OP_GE;
+	case NK_OP_GT: return NK_OP_LT;
+	case NK_OP_GE: return NK_OP_LE;
+	default: return op;
 	}
 }
 
@@ -139,7 +134,8 @@ static nk_status disjuncts(nk_opt *opt, nk_bound *expr, nk_bounds *out, nk_error
 }
 
 /* `or` is the function of some disjunction. */
-static nk_status disjoin(nk_opt *opt, const nk_func *or, const nk_bounds *list, nk_bound **out, nk_error *err)
+static nk_status disjoin(nk_opt *opt, const nk_func * or, const nk_bounds *list, nk_bound **out,
+                         nk_error *err)
 {
 	*out = list->items[0];
 	for (int i = 1; i < list->n; i++) {
@@ -230,7 +226,8 @@ static bool is_null_with(const nk_bound *expr, const nk_ids *set, int depth)
 {
 	if (expr->kind == NK_BOUND_COLUMN)
 		return nk__ids_has(set, expr->column);
-	if (expr->kind != NK_BOUND_CALL || !expr->elementwise || expr->func->nulls != NK_NULLS_PROPAGATE || depth > MAX_DEPTH)
+	if (expr->kind != NK_BOUND_CALL || !expr->elementwise || expr->func->nulls != NK_NULLS_PROPAGATE ||
+	    depth > MAX_DEPTH)
 		return false;
 	for (int i = 0; i < expr->n_args; i++)
 		if (is_null_with(expr->args[i], set, depth + 1))
@@ -253,14 +250,12 @@ static bool rejects(const nk_bound *expr, const nk_ids *set, int depth)
 			if (!rejects(expr->args[i], set, depth + 1))
 				return false;
 		return true;
-	case NK_OP_IS_NOT_NULL:
-		return is_null_with(expr->args[0], set, depth + 1);
+	case NK_OP_IS_NOT_NULL: return is_null_with(expr->args[0], set, depth + 1);
 	case NK_OP_NOT:
 		if (nk__op_of(expr->args[0]) == NK_OP_IS_NULL)
 			return is_null_with(expr->args[0]->args[0], set, depth + 2);
 		return is_null_with(expr, set, depth);
-	default:
-		return is_null_with(expr, set, depth);
+	default: return is_null_with(expr, set, depth);
 	}
 }
 

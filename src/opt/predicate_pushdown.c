@@ -74,7 +74,8 @@ static nk_status push_replaced(pushdown *self, nk_rel *rel, const int *columns, 
 }
 
 /* Conjuncts that use only these columns go to the input as they are. */
-static nk_status push_through(pushdown *self, nk_rel *rel, const int *columns, int n, nk_bounds *above, nk_error *err)
+static nk_status push_through(pushdown *self, nk_rel *rel, const int *columns, int n, nk_bounds *above,
+                              nk_error *err)
 {
 	nk_opt *opt = self->opt;
 	nk_ids through;
@@ -93,7 +94,8 @@ static nk_status push_union(pushdown *self, nk_rel *rel, nk_bounds *above, nk_er
 	nk_opt *opt = self->opt;
 	nk_bounds rest = {0}, sink = {0};
 	for (int i = 0; i < above->n; i++)
-		NK_TRY(nk__bounds_add(opt, nk__column_use(above->items[i], NULL, NULL).n ? &sink : &rest, above->items[i], err));
+		NK_TRY(nk__bounds_add(opt, nk__column_use(above->items[i], NULL, NULL).n ? &sink : &rest,
+		                      above->items[i], err));
 	*above = rest;
 	nk_bound **exprs;
 	NK_TRY(NK_ARENA_NEW(opt->arena, &exprs, rel->n_columns, err));
@@ -103,7 +105,8 @@ static nk_status push_union(pushdown *self, nk_rel *rel, nk_bounds *above, nk_er
 			NK_TRY(nk_bound_column(opt->binder, rel->inputs[input]->columns[i], &exprs[i], err));
 		for (int i = 0; i < sink.n; i++) {
 			nk_bound *replaced;
-			NK_TRY(nk__replace_columns(opt, sink.items[i], rel->columns, exprs, rel->n_columns, &replaced, err));
+			NK_TRY(
+				nk__replace_columns(opt, sink.items[i], rel->columns, exprs, rel->n_columns, &replaced, err));
 			NK_TRY(nk__bounds_add_once(opt, &below, replaced, err));
 		}
 		NK_TRY(send(self, rel, input, &below, err));
@@ -135,7 +138,8 @@ static nk_status push_scan(pushdown *self, nk_rel *rel, nk_bounds *above, nk_err
 static void tighten_kind(nk_rel *rel, const nk_bound *conjunct, const nk_ids *left, const nk_ids *right)
 {
 	nk_join_kind how = rel->join.how;
-	bool fills_left = how == NK_JOIN_RIGHT || how == NK_JOIN_FULL, fills_right = how == NK_JOIN_LEFT || how == NK_JOIN_FULL;
+	bool fills_left = how == NK_JOIN_RIGHT || how == NK_JOIN_FULL,
+		 fills_right = how == NK_JOIN_LEFT || how == NK_JOIN_FULL;
 	if (fills_left && nk__rejects_nulls(conjunct, left))
 		fills_left = false;
 	if (fills_right && nk__rejects_nulls(conjunct, right))
@@ -148,12 +152,13 @@ static void tighten_kind(nk_rel *rel, const nk_bound *conjunct, const nk_ids *le
 }
 
 /* An equality of one side with the other that can be a key. */
-static bool is_key(const nk_rel *rel, const nk_bound *conjunct, const nk_ids *left, const nk_ids *right, nk_bound **left_key,
-                   nk_bound **right_key)
+static bool is_key(const nk_rel *rel, const nk_bound *conjunct, const nk_ids *left, const nk_ids *right,
+                   nk_bound **left_key, nk_bound **right_key)
 {
 	if (nk__op_of(conjunct) != NK_OP_EQ || conjunct->n_args != 2 || rel->join.nulls_equal)
 		return false;
-	nk_column_use a = nk__column_use(conjunct->args[0], left, right), b = nk__column_use(conjunct->args[1], left, right);
+	nk_column_use a = nk__column_use(conjunct->args[0], left, right),
+				  b = nk__column_use(conjunct->args[1], left, right);
 	if (!a.n || !b.n || conjunct->args[0]->dtype != conjunct->args[1]->dtype)
 		return false;
 	/* Beside other keys a Decimal is better compared than hashed. */
@@ -185,8 +190,8 @@ static nk_status add_key(nk_opt *opt, nk_rel *rel, nk_bound *left_key, nk_bound 
 }
 
 /* A predicate on key columns of one side holds for the matching columns of the other. */
-static nk_status derive(nk_opt *opt, const nk_rel *rel, bool from_left, const nk_bounds *conjuncts, nk_bounds *other,
-                        nk_error *err)
+static nk_status derive(nk_opt *opt, const nk_rel *rel, bool from_left, const nk_bounds *conjuncts,
+                        nk_bounds *other, nk_error *err)
 {
 	nk_bound **from = from_left ? rel->join.left_keys : rel->join.right_keys;
 	nk_bound **to = from_left ? rel->join.right_keys : rel->join.left_keys;
@@ -197,8 +202,9 @@ static nk_status derive(nk_opt *opt, const nk_rel *rel, bool from_left, const nk
 	nk_ids keys;
 	NK_TRY(nk__ids_new(opt, &keys, err));
 	for (int i = 0; i < rel->join.n_keys; i++) {
-		if (from[i]->kind != NK_BOUND_COLUMN || from[i]->dtype != to[i]->dtype || !nk__dtype_is_exact(from[i]->dtype) ||
-		    to[i]->fallible || to[i]->impure || nk__ids_has(&keys, from[i]->column))
+		if (from[i]->kind != NK_BOUND_COLUMN || from[i]->dtype != to[i]->dtype ||
+		    !nk__dtype_is_exact(from[i]->dtype) || to[i]->fallible || to[i]->impure ||
+		    nk__ids_has(&keys, from[i]->column))
 			continue;
 		nk__ids_add(&keys, from[i]->column);
 		ids[n] = from[i]->column;
@@ -220,11 +226,13 @@ static nk_status derive(nk_opt *opt, const nk_rel *rel, bool from_left, const nk
 static nk_status conjoin_residual(nk_opt *opt, nk_rel *rel, const nk_bounds *conjuncts, nk_error *err)
 {
 	rel->join.residual = NULL;
-	return conjuncts->n ? nk_bound_conjoin(opt->binder, conjuncts->items, conjuncts->n, &rel->join.residual, err) : NK_OK;
+	return conjuncts->n
+	           ? nk_bound_conjoin(opt->binder, conjuncts->items, conjuncts->n, &rel->join.residual, err)
+	           : NK_OK;
 }
 
-static nk_status push_inner(pushdown *self, nk_rel *rel, const nk_ids *left, const nk_ids *right, nk_bounds *above,
-                            nk_error *err)
+static nk_status push_inner(pushdown *self, nk_rel *rel, const nk_ids *left, const nk_ids *right,
+                            nk_bounds *above, nk_error *err)
 {
 	nk_opt *opt = self->opt;
 	nk_bounds all = {0}, lefts = {0}, rights = {0}, both = {0}, rest = {0}, residual = {0};
@@ -272,8 +280,8 @@ static nk_status push_inner(pushdown *self, nk_rel *rel, const nk_ids *left, con
 }
 
 /* Kinds that keep the rows of input `kept`, and filter or extend them by the other. */
-static nk_status push_one_sided(pushdown *self, nk_rel *rel, int kept, const nk_ids *left, const nk_ids *right,
-                                nk_bounds *above, nk_error *err)
+static nk_status push_one_sided(pushdown *self, nk_rel *rel, int kept, const nk_ids *left,
+                                const nk_ids *right, nk_bounds *above, nk_error *err)
 {
 	nk_opt *opt = self->opt;
 	const nk_ids *kept_ids = kept ? right : left, *other_ids = kept ? left : right;
@@ -312,16 +320,12 @@ static nk_status push_join(pushdown *self, nk_rel *rel, nk_bounds *above, nk_err
 		tighten_kind(rel, above->items[i], &left, &right);
 	switch (rel->join.how) {
 	case NK_JOIN_INNER:
-	case NK_JOIN_CROSS:
-		return push_inner(self, rel, &left, &right, above, err);
+	case NK_JOIN_CROSS: return push_inner(self, rel, &left, &right, above, err);
 	case NK_JOIN_LEFT:
 	case NK_JOIN_SEMI:
-	case NK_JOIN_ANTI:
-		return push_one_sided(self, rel, 0, &left, &right, above, err);
-	case NK_JOIN_RIGHT:
-		return push_one_sided(self, rel, 1, &left, &right, above, err);
-	case NK_JOIN_FULL:
-		return NK_OK;
+	case NK_JOIN_ANTI: return push_one_sided(self, rel, 0, &left, &right, above, err);
+	case NK_JOIN_RIGHT: return push_one_sided(self, rel, 1, &left, &right, above, err);
+	case NK_JOIN_FULL: return NK_OK;
 	}
 	return NK_OK;
 }
@@ -329,28 +333,23 @@ static nk_status push_join(pushdown *self, nk_rel *rel, nk_bounds *above, nk_err
 static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *err)
 {
 	switch (rel->kind) {
-	case NK_REL_SCAN:
-		return push_scan(self, rel, above, err);
-	case NK_REL_FILTER:
-		return push_filter(self, rel, above, err);
+	case NK_REL_SCAN: return push_scan(self, rel, above, err);
+	case NK_REL_FILTER: return push_filter(self, rel, above, err);
 	case NK_REL_PROJECT:
 		return push_replaced(self, rel, rel->columns, rel->project.exprs, rel->n_columns, above, err);
 	case NK_REL_AGGREGATE:
 		return push_replaced(self, rel, rel->columns, rel->aggregate.keys, rel->aggregate.n_keys, above, err);
-	case NK_REL_JOIN:
-		return push_join(self, rel, above, err);
+	case NK_REL_JOIN: return push_join(self, rel, above, err);
 	case NK_REL_SORT:
-		return rel->sort.limit < 0 ? push_through(self, rel, rel->columns, rel->n_columns, above, err) : NK_OK;
-	case NK_REL_UNIQUE:
-		return push_through(self, rel, rel->unique.keys, rel->unique.n_keys, above, err);
-	case NK_REL_UNION:
-		return push_union(self, rel, above, err);
+		return rel->sort.limit < 0 ? push_through(self, rel, rel->columns, rel->n_columns, above, err)
+		                           : NK_OK;
+	case NK_REL_UNIQUE: return push_through(self, rel, rel->unique.keys, rel->unique.n_keys, above, err);
+	case NK_REL_UNION: return push_union(self, rel, above, err);
 	case NK_REL_MAP:       /* its expressions see other rows */
 	case NK_REL_SLICE:     /* counts rows */
 	case NK_REL_ZIP:       /* and here the other input's rows would no longer lie beside them */
 	case NK_REL_ROW_INDEX: /* numbers rows */
-	case NK_REL_N:
-		return NK_OK;
+	case NK_REL_N: return NK_OK;
 	}
 	return NK_OK;
 }

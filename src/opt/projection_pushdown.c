@@ -32,7 +32,8 @@ static nk_status need_expr(needs *self, const nk_rel *rel, const nk_bound *expr,
 }
 
 /* Keeps columns[i], and lists[...][i] with it, where keep[i]. */
-static nk_status keep_columns(nk_opt *opt, nk_rel *rel, const bool *keep, nk_bound ***exprs, const int **positions, nk_error *err)
+static nk_status keep_columns(nk_opt *opt, nk_rel *rel, const bool *keep, nk_bound ***exprs,
+                              const int **positions, nk_error *err)
 {
 	int n = 0, *columns, *kept_positions;
 	nk_bound **kept_exprs;
@@ -107,7 +108,8 @@ static nk_status narrow_map(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, nk_e
 	}
 	int first = -1;
 	for (int i = rel->n_columns - 1; i >= 0; i--)
-		if (first < 0 || rel->map.exprs[first]->shape == NK_SHAPE_SCALAR || rel->map.exprs[i]->shape != NK_SHAPE_SCALAR)
+		if (first < 0 || rel->map.exprs[first]->shape == NK_SHAPE_SCALAR ||
+		    rel->map.exprs[i]->shape != NK_SHAPE_SCALAR)
 			first = i;
 	if (!rel->map.is_with_columns && !has_rows && first >= 0)
 		keep[first] |= rel->map.exprs[first]->shape != NK_SHAPE_SCALAR;
@@ -180,7 +182,8 @@ static nk_status narrow_join(needs *self, nk_rel *rel, const nk_ids *wanted, nk_
 	NK_TRY(keep_columns(self->opt, rel, keep, NULL, NULL, err));
 	for (int side = 0; side < 2; side++) {
 		NK_TRY(need(self, rel->inputs[side], rel->columns, rel->n_columns, err));
-		NK_TRY(need_exprs(self, rel, side ? rel->join.right_keys : rel->join.left_keys, rel->join.n_keys, side, err));
+		NK_TRY(need_exprs(self, rel, side ? rel->join.right_keys : rel->join.left_keys, rel->join.n_keys,
+		                  side, err));
 		if (rel->join.residual)
 			NK_TRY(need_exprs(self, rel, &rel->join.residual, 1, side, err));
 	}
@@ -193,8 +196,7 @@ static nk_status narrow(needs *self, nk_rel *rel, const nk_ids *wanted, nk_rel *
 	nk_opt *opt = self->opt;
 	bool *keep;
 	switch (rel->kind) {
-	case NK_REL_SCAN:
-		return narrow_scan(opt, rel, wanted, err);
+	case NK_REL_SCAN: return narrow_scan(opt, rel, wanted, err);
 	case NK_REL_PROJECT:
 		NK_TRY(keep_needed(opt, rel, wanted, &keep, err));
 		NK_TRY(keep_columns(opt, rel, keep, &rel->project.exprs, NULL, err));
@@ -206,10 +208,8 @@ static nk_status narrow(needs *self, nk_rel *rel, const nk_ids *wanted, nk_rel *
 		NK_TRY(narrow_aggregate(opt, rel, wanted, err));
 		NK_TRY(need_exprs(self, rel, rel->aggregate.keys, rel->aggregate.n_keys, 0, err));
 		return need_exprs(self, rel, rel->aggregate.aggregates, rel->aggregate.n_aggregates, 0, err);
-	case NK_REL_JOIN:
-		return narrow_join(self, rel, wanted, err);
-	case NK_REL_UNION:
-		return narrow_union(self, rel, wanted, err);
+	case NK_REL_JOIN: return narrow_join(self, rel, wanted, err);
+	case NK_REL_UNION: return narrow_union(self, rel, wanted, err);
 	case NK_REL_ROW_INDEX:
 		if (!nk__ids_has(wanted, rel->columns[0]))
 			forward[rel->number] = rel->inputs[0];
@@ -229,18 +229,11 @@ static nk_status narrow(needs *self, nk_rel *rel, const nk_ids *wanted, nk_rel *
 					NK_TRY(need(self, input, &input->columns[j], 1, err));
 		}
 		return NK_OK;
-	case NK_REL_FILTER:
-		NK_TRY(need_exprs(self, rel, &rel->filter.predicate, 1, 0, err));
-		break;
-	case NK_REL_SORT:
-		NK_TRY(need_exprs(self, rel, rel->sort.keys, rel->sort.n_keys, 0, err));
-		break;
-	case NK_REL_UNIQUE:
-		NK_TRY(need(self, rel->inputs[0], rel->unique.keys, rel->unique.n_keys, err));
-		break;
+	case NK_REL_FILTER: NK_TRY(need_exprs(self, rel, &rel->filter.predicate, 1, 0, err)); break;
+	case NK_REL_SORT: NK_TRY(need_exprs(self, rel, rel->sort.keys, rel->sort.n_keys, 0, err)); break;
+	case NK_REL_UNIQUE: NK_TRY(need(self, rel->inputs[0], rel->unique.keys, rel->unique.n_keys, err)); break;
 	case NK_REL_SLICE:
-	case NK_REL_N:
-		break;
+	case NK_REL_N: break;
 	}
 	/* Nodes that pass columns on. */
 	for (int i = 0; i < rel->n_columns; i++)
@@ -313,8 +306,7 @@ static nk_status settle(needs *self, nk_rel *rel, nk_error *err)
 		rel->n_columns = n;
 		return NK_OK;
 	}
-	default:
-		return NK_OK;
+	default: return NK_OK;
 	}
 }
 

@@ -27,7 +27,7 @@ typedef struct nk_opt {
 	/* Set by nk__opt_order: inputs before their readers, the root last; nodes[i]->number == i. */
 	nk_rel **nodes;
 	int n_nodes;
-	int *n_readers; /* by number: edges into the node, and one for the root */
+	int *n_readers;                /* by number: edges into the node, and one for the root */
 	nk_column_estimate *estimates; /* by column id; see cardinality.h */
 	int n_estimates, n_makers;
 	nk_ids wanted; /* columns whose estimates matter */
@@ -45,13 +45,14 @@ NK_MUST_CHECK nk_status nk__opt_copy_plan(nk_opt *opt, nk_error *err);
 /* A new node with the content of `rel`; `rel` may then be overwritten to stand above it. */
 NK_MUST_CHECK nk_status nk__opt_push_down(nk_opt *opt, nk_rel *rel, nk_rel **below, nk_error *err);
 /* A node above `input` that yields the same columns. */
-NK_MUST_CHECK nk_status nk__opt_filter(nk_opt *opt, nk_rel *input, nk_bound *const *conjuncts, int n, nk_rel **out,
-                                       nk_error *err);
+NK_MUST_CHECK nk_status nk__opt_filter(nk_opt *opt, nk_rel *input, nk_bound *const *conjuncts, int n,
+                                       nk_rel **out, nk_error *err);
 /* A projection that passes on `columns` of `input`; `input` itself when it yields just these. */
-NK_MUST_CHECK nk_status nk__opt_restrict(nk_opt *opt, nk_rel *input, const int *columns, int n_columns, nk_rel **out,
-                                         nk_error *err);
+NK_MUST_CHECK nk_status nk__opt_restrict(nk_opt *opt, nk_rel *input, const int *columns, int n_columns,
+                                         nk_rel **out, nk_error *err);
 /* Overwrites `rel` by a filter above its old content. */
-NK_MUST_CHECK nk_status nk__opt_become_filter(nk_opt *opt, nk_rel *rel, nk_bound *const *conjuncts, int n, nk_error *err);
+NK_MUST_CHECK nk_status nk__opt_become_filter(nk_opt *opt, nk_rel *rel, nk_bound *const *conjuncts, int n,
+                                              nk_error *err);
 
 /* ---- Sets of column ids ---- */
 
@@ -124,8 +125,8 @@ NK_MUST_CHECK nk_status nk__implied_by(nk_opt *opt, nk_bound *disjunction, const
 /* Whether the predicate cannot be true on a row where all columns of `set` are null. */
 bool nk__rejects_nulls(const nk_bound *predicate, const nk_ids *set);
 /* Substitutes columns[i] by exprs[i]; only those that occur are passed to the binder. */
-NK_MUST_CHECK nk_status nk__replace_columns(nk_opt *opt, nk_bound *expr, const int *columns, nk_bound *const *exprs, int n,
-                                            nk_bound **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__replace_columns(nk_opt *opt, nk_bound *expr, const int *columns,
+                                            nk_bound *const *exprs, int n, nk_bound **out, nk_error *err);
 /* Whether equal values of this dtype are the same value in every respect (no signed zero, no NaN). */
 static inline bool nk__dtype_is_exact(const nk_dtype *dtype)
 {

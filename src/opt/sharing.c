@@ -40,7 +40,8 @@ static bool is_cheaper_twice(const nk_rel *rel)
 	double n_rows_scanned;
 	if (!is_chain(rel, &has_filter, &n_rows_scanned))
 		return false;
-	return !has_filter || rel->n_rows > MAX_SHARE * n_rows_scanned || rel->n_rows * rel->n_columns * 16 > MAX_BYTES;
+	return !has_filter || rel->n_rows > MAX_SHARE * n_rows_scanned ||
+	       rel->n_rows * rel->n_columns * 16 > MAX_BYTES;
 }
 
 /* Copies from `rel` down to the scan, or to a node that stays shared. */

@@ -32,32 +32,25 @@ static nk_status results_reserve(simplifier *self, int64_t n, nk_error *err)
 static nk_op negated(nk_op op)
 {
 	switch (op) {
-	case NK_OP_EQ:
-		return NK_OP_NE;
-	case NK_OP_NE:
-		return NK_OP_EQ;
-	case NK_OP_LT:
-		return NK_OP_GE;
-	case NK_OP_LE:
-		return NK_OP_GT;
-	case NK_OP_GT:
-		return NK_OP_LE;
-	case NK_OP_GE:
-		return NK_OP_LT;
-	case NK_OP_IS_NULL:
-		return NK_OP_IS_NOT_NULL;
-	case NK_OP_IS_NOT_NULL:
-		return NK_OP_IS_NULL;
-	default:
-		return NK_OP_OTHER;
+	case NK_OP_EQ: return NK_OP_NE;
+	case NK_OP_NE: return NK_OP_EQ;
+	case NK_OP_LT: return NK_OP_GE;
+	case NK_OP_LE: return NK_OP_GT;
+	case NK_OP_GT: return NK_OP_LE;
+	case NK_OP_GE: return NK_OP_LT;
+	case NK_OP_IS_NULL: return NK_OP_IS_NOT_NULL;
+	case NK_OP_IS_NOT_NULL: return NK_OP_IS_NULL;
+	default: return NK_OP_OTHER;
 	}
 }
 
 static const char *op_name(nk_op op)
 {
 	static const char *const NAMES[] = {
-		[NK_OP_EQ] = "eq", [NK_OP_NE] = "ne", [NK_OP_LT] = "lt",           [NK_OP_LE] = "le",
-		[NK_OP_GT] = "gt", [NK_OP_GE] = "ge", [NK_OP_IS_NULL] = "is_null", [NK_OP_IS_NOT_NULL] = "is_not_null",
+		[NK_OP_EQ] = "eq",           [NK_OP_NE] = "ne",
+		[NK_OP_LT] = "lt",           [NK_OP_LE] = "le",
+		[NK_OP_GT] = "gt",           [NK_OP_GE] = "ge",
+		[NK_OP_IS_NULL] = "is_null", [NK_OP_IS_NOT_NULL] = "is_not_null",
 	};
 	return NAMES[op];
 }
@@ -85,7 +78,8 @@ static nk_status simplify_call(nk_opt *opt, nk_bound *call, nk_bound **out, nk_e
 		if (inner_op == NK_OP_NOT)
 			result = inner->args[0];
 		else if (negated(inner_op) != NK_OP_OTHER)
-			NK_TRY(nk_bound_call_named(opt->binder, op_name(negated(inner_op)), inner->args, inner->n_args, &result, err));
+			NK_TRY(nk_bound_call_named(opt->binder, op_name(negated(inner_op)), inner->args, inner->n_args,
+			                           &result, err));
 	}
 	/* A scalar in the place of rows would change how many rows an aggregate above sees. */
 	if (result->dtype == call->dtype && result->shape == call->shape)
@@ -131,7 +125,8 @@ static nk_status simplify_expr(simplifier *self, nk_bound *expr, nk_bound **out,
 			/* Binding again chose the same kernels: dtypes and shapes of the arguments are as before. Outside of
 			 * the grouped context only, where dtype rules differ. */
 			nk_bound *again;
-			NK_TRY(nk_bound_call(opt->binder, top->func, args, top->n_args, top->options, false, &again, err));
+			NK_TRY(
+				nk_bound_call(opt->binder, top->func, args, top->n_args, top->options, false, &again, err));
 			if (again->dtype == top->dtype && again->shape == top->shape)
 				result = again;
 		}
@@ -167,18 +162,13 @@ static nk_status simplify_list(simplifier *self, nk_bound ***list, int n, nk_err
 static nk_status simplify_exprs(simplifier *self, nk_rel *rel, nk_error *err)
 {
 	switch (rel->kind) {
-	case NK_REL_SCAN:
-		return simplify_list(self, &rel->scan.conjuncts, rel->scan.n_conjuncts, err);
-	case NK_REL_FILTER:
-		return simplify_expr(self, rel->filter.predicate, &rel->filter.predicate, err);
-	case NK_REL_PROJECT:
-		return simplify_list(self, &rel->project.exprs, rel->n_columns, err);
-	case NK_REL_AGGREGATE:
-		return simplify_list(self, &rel->aggregate.keys, rel->aggregate.n_keys, err);
+	case NK_REL_SCAN: return simplify_list(self, &rel->scan.conjuncts, rel->scan.n_conjuncts, err);
+	case NK_REL_FILTER: return simplify_expr(self, rel->filter.predicate, &rel->filter.predicate, err);
+	case NK_REL_PROJECT: return simplify_list(self, &rel->project.exprs, rel->n_columns, err);
+	case NK_REL_AGGREGATE: return simplify_list(self, &rel->aggregate.keys, rel->aggregate.n_keys, err);
 	case NK_REL_JOIN:
 		return rel->join.residual ? simplify_expr(self, rel->join.residual, &rel->join.residual, err) : NK_OK;
-	default:
-		return NK_OK;
+	default: return NK_OK;
 	}
 }
 
@@ -194,8 +184,9 @@ static nk_status simplify_filter(nk_opt *opt, nk_rel *rel, nk_rel **forward, nk_
 {
 	nk_rel *input = rel->inputs[0];
 	/* Of two filters in a row the upper must not meet rows that the lower removes, if it may fail on them. */
-	if (input->kind == NK_REL_FILTER && opt->n_readers[input->number] == 1 && !rel->filter.predicate->fallible &&
-	    !rel->filter.predicate->impure && !input->filter.predicate->impure) {
+	if (input->kind == NK_REL_FILTER && opt->n_readers[input->number] == 1 &&
+	    !rel->filter.predicate->fallible && !rel->filter.predicate->impure &&
+	    !input->filter.predicate->impure) {
 		nk_bound *both[2] = {input->filter.predicate, rel->filter.predicate};
 		NK_TRY(nk_bound_conjoin(opt->binder, both, 2, &rel->filter.predicate, err));
 		rel->inputs[0] = input = input->inputs[0];
@@ -207,7 +198,8 @@ static nk_status simplify_filter(nk_opt *opt, nk_rel *rel, nk_rel **forward, nk_
 	for (int i = 0; i < n; i++) {
 		if (nk__bound_is_never(parts[i])) {
 			nk_rel *slice;
-			NK_TRY(nk_rel_new(opt->query, NK_REL_SLICE, &input, 1, rel->columns, rel->n_columns, &slice, err));
+			NK_TRY(
+				nk_rel_new(opt->query, NK_REL_SLICE, &input, 1, rel->columns, rel->n_columns, &slice, err));
 			slice->slice.limit = 0;
 			slice->n_rows = 0;
 			slice->number = rel->number;
@@ -238,7 +230,8 @@ static bool is_identity(const nk_rel *project)
 	if (input->n_columns != project->n_columns || !passes_on_only(project))
 		return false;
 	for (int i = 0; i < project->n_columns; i++)
-		if (project->project.exprs[i]->column != project->columns[i] || input->columns[i] != project->columns[i])
+		if (project->project.exprs[i]->column != project->columns[i] ||
+		    input->columns[i] != project->columns[i])
 			return false;
 	return true;
 }
@@ -301,8 +294,8 @@ static nk_status fuse_projects(nk_opt *opt, nk_rel *rel, nk_error *err)
 	nk_bound **exprs;
 	NK_TRY(NK_ARENA_NEW(opt->arena, &exprs, rel->n_columns, err));
 	for (int i = 0; i < rel->n_columns; i++)
-		NK_TRY(nk__replace_columns(opt, rel->project.exprs[i], input->columns, input->project.exprs, input->n_columns,
-		                           &exprs[i], err));
+		NK_TRY(nk__replace_columns(opt, rel->project.exprs[i], input->columns, input->project.exprs,
+		                           input->n_columns, &exprs[i], err));
 	rel->project.exprs = exprs;
 	rel->inputs[0] = input->inputs[0];
 	return NK_OK;

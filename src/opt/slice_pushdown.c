@@ -69,7 +69,8 @@ static nk_status limit_union(nk_opt *opt, nk_rel *slice, nk_rel *rel, nk_error *
 		nk_rel *input = rel->inputs[i], *limited;
 		if (input->kind == NK_REL_SLICE || has_other_readers(opt, input))
 			continue;
-		NK_TRY(nk_rel_new(opt->query, NK_REL_SLICE, &input, 1, input->columns, input->n_columns, &limited, err));
+		NK_TRY(
+			nk_rel_new(opt->query, NK_REL_SLICE, &input, 1, input->columns, input->n_columns, &limited, err));
 		limited->slice.limit = offset + limit;
 		limited->n_rows = -1;
 		limited->number = -1;
@@ -93,17 +94,14 @@ static nk_status push_slice(nk_opt *opt, nk_rel *slice, nk_error *err)
 			compose(slice, input);
 			slice->inputs[0] = input->inputs[0];
 			continue;
-		case NK_REL_SCAN:
-			NK_TRY(limit_scan(slice, input, &done, err));
-			break;
-		case NK_REL_SORT:
-			done = limit_sort(slice, input);
-			break;
+		case NK_REL_SCAN: NK_TRY(limit_scan(slice, input, &done, err)); break;
+		case NK_REL_SORT: done = limit_sort(slice, input); break;
 		case NK_REL_UNION:
 			NK_TRY(limit_union(opt, slice, input, err));
 			for (int i = 0; i < input->n_inputs; i++)
 				if (input->inputs[i]->kind == NK_REL_SLICE && !has_other_readers(opt, input->inputs[i]))
-					NK_TRY(push_slice(opt, input->inputs[i], err)); /* unions in unions are one node: no depth */
+					NK_TRY(
+						push_slice(opt, input->inputs[i], err)); /* unions in unions are one node: no depth */
 			return NK_OK;
 		case NK_REL_PROJECT: {
 			/* The two change places: the reader's node becomes the projection. */
@@ -122,8 +120,7 @@ static nk_status push_slice(nk_opt *opt, nk_rel *slice, nk_error *err)
 			slice = below;
 			continue;
 		}
-		default:
-			return NK_OK;
+		default: return NK_OK;
 		}
 		if (done) {
 			int number = slice->number;

@@ -30,7 +30,8 @@ static nk_status map_grow(nk_arena *arena, node_map *map, nk_error *err)
 }
 
 /* The slot's value; *is_new when the key was not there (its value is then 0). */
-static nk_status map_get(nk_arena *arena, node_map *map, const nk_rel *key, int **value, bool *is_new, nk_error *err)
+static nk_status map_get(nk_arena *arena, node_map *map, const nk_rel *key, int **value, bool *is_new,
+                         nk_error *err)
 {
 	if (2 * (int64_t)map->n >= map->capacity)
 		NK_TRY(map_grow(arena, map, err));
@@ -52,7 +53,8 @@ typedef struct frame {
 } frame;
 
 /* Nodes in order, and the map from node to place. Does not write to nodes. */
-static nk_status list_nodes(nk_arena *arena, nk_rel *root, node_map *map, nk_rel ***out, int *n_out, nk_error *err)
+static nk_status list_nodes(nk_arena *arena, nk_rel *root, node_map *map, nk_rel ***out, int *n_out,
+                            nk_error *err)
 {
 	int64_t capacity = 32, node_capacity = 32;
 	int depth = 0, n = 0;
@@ -123,7 +125,8 @@ static bool same_columns(const nk_rel *rel, const int *columns, int n_columns)
 static nk_status pass_on_all(nk_opt *opt, nk_rel *rel, nk_error *err)
 {
 	if (rel->kind == NK_REL_ROW_INDEX)
-		return nk__opt_restrict(opt, rel->inputs[0], rel->columns + 1, rel->n_columns - 1, &rel->inputs[0], err);
+		return nk__opt_restrict(opt, rel->inputs[0], rel->columns + 1, rel->n_columns - 1, &rel->inputs[0],
+		                        err);
 	bool passes = rel->kind == NK_REL_FILTER || rel->kind == NK_REL_SORT || rel->kind == NK_REL_SLICE ||
 	              rel->kind == NK_REL_UNIQUE;
 	if (!passes || same_columns(rel->inputs[0], rel->columns, rel->n_columns))
@@ -170,14 +173,16 @@ nk_status nk__opt_push_down(nk_opt *opt, nk_rel *rel, nk_rel **below, nk_error *
 	return nk_rel_copy(opt->query, rel, below, err);
 }
 
-nk_status nk__opt_filter(nk_opt *opt, nk_rel *input, nk_bound *const *conjuncts, int n, nk_rel **out, nk_error *err)
+nk_status nk__opt_filter(nk_opt *opt, nk_rel *input, nk_bound *const *conjuncts, int n, nk_rel **out,
+                         nk_error *err)
 {
 	NK_TRY(nk_rel_new(opt->query, NK_REL_FILTER, &input, 1, input->columns, input->n_columns, out, err));
 	(*out)->n_rows = -1;
 	return nk_bound_conjoin(opt->binder, conjuncts, n, &(*out)->filter.predicate, err);
 }
 
-nk_status nk__opt_restrict(nk_opt *opt, nk_rel *input, const int *columns, int n_columns, nk_rel **out, nk_error *err)
+nk_status nk__opt_restrict(nk_opt *opt, nk_rel *input, const int *columns, int n_columns, nk_rel **out,
+                           nk_error *err)
 {
 	if (same_columns(input, columns, n_columns)) {
 		*out = input;

@@ -85,7 +85,10 @@ static void append_bytes(nk_text *out, int64_t n)
 	nk_text_format(out, unit && size < 99.95 ? "%.1f %s" : "%.0f %s", size, UNITS[unit]);
 }
 
-static const char *name_of(const nk_query *query, int id) { return nk_binder_column(query->binder, id)->name; }
+static const char *name_of(const nk_query *query, int id)
+{
+	return nk_binder_column(query->binder, id)->name;
+}
 
 static void append_names(const nk_query *query, const int *ids, int n, nk_text *out)
 {
@@ -103,7 +106,8 @@ static void append_expr(const nk_query *query, const nk_bound *expr, nk_text *ou
 		nk_bound_format(query->binder, expr, out);
 }
 
-static void append_list(const nk_query *query, nk_bound *const *exprs, int n, const char *separator, nk_text *out)
+static void append_list(const nk_query *query, nk_bound *const *exprs, int n, const char *separator,
+                        nk_text *out)
 {
 	for (int i = 0; i < n; i++) {
 		nk_text_append_string(out, i ? separator : "");
@@ -173,11 +177,14 @@ static void append_scan(const nk_query *query, const nk_rel *rel, nk_text *out)
 static void append_join(const nk_query *query, const nk_rel *rel, nk_text *out)
 {
 	static const char *const KINDS[] = {
-		[NK_JOIN_INNER] = "inner", [NK_JOIN_LEFT] = "left", [NK_JOIN_RIGHT] = "right", [NK_JOIN_FULL] = "full",
-		[NK_JOIN_SEMI] = "semi",   [NK_JOIN_ANTI] = "anti", [NK_JOIN_CROSS] = "cross",
+		[NK_JOIN_INNER] = "inner", [NK_JOIN_LEFT] = "left", [NK_JOIN_RIGHT] = "right",
+		[NK_JOIN_FULL] = "full",   [NK_JOIN_SEMI] = "semi", [NK_JOIN_ANTI] = "anti",
+		[NK_JOIN_CROSS] = "cross",
 	};
 	static const char *const ORDERS[] = {
-		[NK_ORDER_LEFT] = "left", [NK_ORDER_RIGHT] = "right", [NK_ORDER_LEFT_RIGHT] = "left, then right",
+		[NK_ORDER_LEFT] = "left",
+		[NK_ORDER_RIGHT] = "right",
+		[NK_ORDER_LEFT_RIGHT] = "left, then right",
 		[NK_ORDER_RIGHT_LEFT] = "right, then left",
 	};
 	nk_text_format(out, "%s join", KINDS[rel->join.how]);
@@ -223,7 +230,8 @@ static void append_aggregate(const nk_query *query, const nk_rel *rel, nk_text *
 	}
 	if (rel->aggregate.n_aggregates) {
 		nk_text_append_string(out, ": ");
-		append_named(query, rel->columns + n_keys, rel->aggregate.aggregates, rel->aggregate.n_aggregates, out);
+		append_named(query, rel->columns + n_keys, rel->aggregate.aggregates, rel->aggregate.n_aggregates,
+		             out);
 	}
 	if (rel->aggregate.is_grouped)
 		nk_text_append_string(out, "; over gathered groups");
@@ -236,9 +244,7 @@ static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 	static const char *const KEEPS[] = {
 		[NK_KEEP_ANY] = "any", [NK_KEEP_FIRST] = "first", [NK_KEEP_LAST] = "last", [NK_KEEP_NONE] = "none"};
 	switch (rel->kind) {
-	case NK_REL_SCAN:
-		append_scan(query, rel, out);
-		break;
+	case NK_REL_SCAN: append_scan(query, rel, out); break;
 	case NK_REL_FILTER:
 		nk_text_append_string(out, "filter ");
 		append_expr(query, rel->filter.predicate, out);
@@ -251,15 +257,9 @@ static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 		nk_text_append_string(out, rel->map.is_with_columns ? "with columns " : "select ");
 		append_named(query, rel->columns, rel->map.exprs, rel->n_columns, out);
 		break;
-	case NK_REL_AGGREGATE:
-		append_aggregate(query, rel, out);
-		break;
-	case NK_REL_JOIN:
-		append_join(query, rel, out);
-		break;
-	case NK_REL_SORT:
-		append_sort(query, rel, out);
-		break;
+	case NK_REL_AGGREGATE: append_aggregate(query, rel, out); break;
+	case NK_REL_JOIN: append_join(query, rel, out); break;
+	case NK_REL_SORT: append_sort(query, rel, out); break;
 	case NK_REL_SLICE:
 		nk_text_append_string(out, "slice: ");
 		append_rows(out, rel->slice.offset, rel->slice.limit);
@@ -269,17 +269,13 @@ static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 		append_names(query, rel->unique.keys, rel->unique.n_keys, out);
 		nk_text_format(out, "; keeps %s", KEEPS[rel->unique.keep]);
 		break;
-	case NK_REL_UNION:
-		nk_text_format(out, "union of %d", rel->n_inputs);
-		break;
-	case NK_REL_ZIP:
-		nk_text_format(out, "side by side, %d", rel->n_inputs);
-		break;
+	case NK_REL_UNION: nk_text_format(out, "union of %d", rel->n_inputs); break;
+	case NK_REL_ZIP: nk_text_format(out, "side by side, %d", rel->n_inputs); break;
 	case NK_REL_ROW_INDEX:
-		nk_text_format(out, "row index %s from %lld", name_of(query, rel->columns[0]), (long long)rel->row_index.offset);
+		nk_text_format(out, "row index %s from %lld", name_of(query, rel->columns[0]),
+		               (long long)rel->row_index.offset);
 		break;
-	case NK_REL_N:
-		break;
+	case NK_REL_N: break;
 	}
 }
 
@@ -302,12 +298,14 @@ static void append_scan_counters(const nk_scan_counters *counters, nk_text *out)
 	append_bytes(out, counters->n_bytes_file);
 	nk_text_append_string(out, ", decompressed ");
 	append_bytes(out, counters->n_bytes_decompressed);
-	nk_text_format(out, ", pruned %lld/%lld groups", (long long)counters->n_groups_pruned, (long long)counters->n_groups);
+	nk_text_format(out, ", pruned %lld/%lld groups", (long long)counters->n_groups_pruned,
+	               (long long)counters->n_groups);
 	if (counters->n_pages)
-		nk_text_format(out, " and %lld/%lld pages", (long long)counters->n_pages_pruned, (long long)counters->n_pages);
-	nk_text_format(out, ", ms: wait %.1f, decompress %.1f, decode %.1f, filter %.1f", (double)counters->ns_wait / 1e6,
-	               (double)counters->ns_decompress / 1e6, (double)counters->ns_decode / 1e6,
-	               (double)counters->ns_filter / 1e6);
+		nk_text_format(out, " and %lld/%lld pages", (long long)counters->n_pages_pruned,
+		               (long long)counters->n_pages);
+	nk_text_format(out, ", ms: wait %.1f, decompress %.1f, decode %.1f, filter %.1f",
+	               (double)counters->ns_wait / 1e6, (double)counters->ns_decompress / 1e6,
+	               (double)counters->ns_decode / 1e6, (double)counters->ns_filter / 1e6);
 }
 
 static void append_counters(const nk_rel *rel, nk_text *out)

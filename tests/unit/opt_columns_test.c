@@ -3,7 +3,8 @@
 
 static nk_plan *table(void)
 {
-	return TABLE("t", 1000, {"a", NK_TYPE_INT64, 1, 1000, 0}, {"b", NK_TYPE_INT64, 1, 10, 0}, {"s", NK_TYPE_STRING, 1, 0, 0});
+	return TABLE("t", 1000, {"a", NK_TYPE_INT64, 1, 1000, 0}, {"b", NK_TYPE_INT64, 1, 10, 0},
+	             {"s", NK_TYPE_STRING, 1, 0, 0});
 }
 
 static void constants(void)
@@ -17,9 +18,11 @@ static void constants(void)
 	EXPECT_PLAN(filter_by(table(), CALL("not", CALL("is_null", col("a")))),
 	            "scan t, 3/3 columns: a, b, s; where col(\"a\").is_not_null()\n");
 	/* a constant in the place of rows would change a sum */
-	EXPECT_PLAN(select_of(table(), EXPRS(as(CALL("sum", CALL("and", CALL("gt", col("a"), number(1)), boolean(false))), "n"))),
-	            "aggregate: [([(col(\"a\")) > (1)]) & (false)].sum() = [([(col(\"a\")) > (1)]) & (false)].sum()\n"
-	            "  scan t, 1/3 columns: a\n");
+	EXPECT_PLAN(
+		select_of(table(),
+	              EXPRS(as(CALL("sum", CALL("and", CALL("gt", col("a"), number(1)), boolean(false))), "n"))),
+		"aggregate: [([(col(\"a\")) > (1)]) & (false)].sum() = [([(col(\"a\")) > (1)]) & (false)].sum()\n"
+		"  scan t, 1/3 columns: a\n");
 }
 
 static void projections(void)
@@ -31,8 +34,9 @@ static void projections(void)
 	char *text = optimized_text(chain, NK_OPT_ALL, false);
 	EXPECT(strncmp(text, "project a = ", 12) == 0 && strstr(text, "\n  scan t, 3/3"));
 	free(text);
-	EXPECT_PLAN(select_of(select_of(table(), EXPRS(col("b"), col("a"))), EXPRS(as(col("a"), "x"), as(col("b"), "y"))),
-	            "scan t, 2/3 columns: a, b\n");
+	EXPECT_PLAN(
+		select_of(select_of(table(), EXPRS(col("b"), col("a"))), EXPRS(as(col("a"), "x"), as(col("b"), "y"))),
+		"scan t, 2/3 columns: a, b\n");
 	/* nothing that doubles at every step */
 	nk_plan *doubled = table();
 	for (int i = 0; i < 60; i++)
@@ -41,14 +45,16 @@ static void projections(void)
 	EXPECT(strlen(text) < 200000);
 	free(text);
 	/* columns of an aggregation that nobody reads */
-	nk_plan *groups = plan_of(NK_PLAN_GROUP_BY, (nk_plan *[]){table()}, 1,
-	                          EXPRS(as(CALL("sum", col("a")), "x"), as(CALL("max", col("s")), "y")), EXPRS(col("b")));
+	nk_plan *groups =
+		plan_of(NK_PLAN_GROUP_BY, (nk_plan *[]){table()}, 1,
+	            EXPRS(as(CALL("sum", col("a")), "x"), as(CALL("max", col("s")), "y")), EXPRS(col("b")));
 	EXPECT_PLAN(select_of(groups, EXPRS(col("x"))), "project col(\"a\").sum()\n"
 	                                                "  aggregate by b: col(\"a\").sum() = col(\"a\").sum()\n"
 	                                                "    scan t, 2/3 columns: a, b\n");
 	/* counting rows reads no column */
-	EXPECT_PLAN(select_of(table(), EXPRS(CALL("len", col("a")))), "aggregate: col(\"a\").len() = col(\"a\").len()\n"
-	                                                              "  scan t, 1/3 columns: a\n");
+	EXPECT_PLAN(select_of(table(), EXPRS(CALL("len", col("a")))),
+	            "aggregate: col(\"a\").len() = col(\"a\").len()\n"
+	            "  scan t, 1/3 columns: a\n");
 	/* a sort needs its keys, the result does not */
 	EXPECT_PLAN(select_of(sort_by(table(), col("a")), EXPRS(col("b"))), "project b\n"
 	                                                                    "  sort by a\n"
@@ -73,23 +79,25 @@ static void limits(void)
 	            "project c = [(col(\"a\")) + (1)]\n"
 	            "  scan t, 1/3 columns: a; rows: the first 10\n");
 	/* the sort orders what the limit has left, not the other way round */
-	EXPECT_PLAN(sort_by(slice_of(table(), 0, 10), col("a")), "sort by a\n"
-	                                                         "  scan t, 3/3 columns: a, b, s; rows: the first 10\n");
+	EXPECT_PLAN(sort_by(slice_of(table(), 0, 10), col("a")),
+	            "sort by a\n"
+	            "  scan t, 3/3 columns: a, b, s; rows: the first 10\n");
 }
 
 static void sharing(void)
 {
 	/* a scan read twice is two scans, each with what it needs */
 	nk_plan *t = table();
-	nk_plan *left = filter_by(t, CALL("gt", col("a"), number(990))), *right = group_by(t, col("b"), as(CALL("sum", col("a")), "n"));
+	nk_plan *left = filter_by(t, CALL("gt", col("a"), number(990))),
+			*right = group_by(t, col("b"), as(CALL("sum", col("a")), "n"));
 	EXPECT_PLAN(select_of(join_on(left, right, NK_JOIN_INNER, col("b"), col("b")), EXPRS(col("s"), col("n"))),
 	            "inner join on b = b; table of the right\n"
 	            "  scan t, 2/3 columns: b, s; where [(col(\"a\")) > (990)]\n"
 	            "  aggregate by b: col(\"a\").sum() = col(\"a\").sum()\n"
 	            "    scan t, 2/3 columns: a, b\n");
 	/* a table joined with itself has different columns on both sides */
-	EXPECT_PLAN(filter_by(join_on(select_of(t, EXPRS(col("a"), col("b"))), select_of(t, EXPRS(col("a"), col("s"))),
-	                              NK_JOIN_INNER, col("a"), col("a")),
+	EXPECT_PLAN(filter_by(join_on(select_of(t, EXPRS(col("a"), col("b"))),
+	                              select_of(t, EXPRS(col("a"), col("s"))), NK_JOIN_INNER, col("a"), col("a")),
 	                      CALL("eq", col("s"), string("x"))),
 	            "inner join on a = a; table of the right\n"
 	            "  scan t, 2/3 columns: a, b\n"

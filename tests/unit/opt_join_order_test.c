@@ -7,17 +7,20 @@ static nk_plan *region, *nation, *supplier, *customer, *orders, *lineitem, *part
 static void make_tables(void)
 {
 	region = TABLE("region", 5, {"r_regionkey", NK_TYPE_INT64, 0, 4, 0}, {"r_name", NK_TYPE_STRING, 1, 0, 0});
-	nation = TABLE("nation", 25, {"n_nationkey", NK_TYPE_INT64, 0, 24, 0}, {"n_name", NK_TYPE_STRING, 1, 0, 0},
-	               {"n_regionkey", NK_TYPE_INT64, 0, 4, 0});
-	supplier = TABLE("supplier", 10000, {"s_suppkey", NK_TYPE_INT64, 1, 10000, 0}, {"s_nationkey", NK_TYPE_INT64, 0, 24, 0});
+	nation = TABLE("nation", 25, {"n_nationkey", NK_TYPE_INT64, 0, 24, 0},
+	               {"n_name", NK_TYPE_STRING, 1, 0, 0}, {"n_regionkey", NK_TYPE_INT64, 0, 4, 0});
+	supplier = TABLE("supplier", 10000, {"s_suppkey", NK_TYPE_INT64, 1, 10000, 0},
+	                 {"s_nationkey", NK_TYPE_INT64, 0, 24, 0});
 	customer = TABLE("customer", 150000, {"c_custkey", NK_TYPE_INT64, 1, 150000, 0},
 	                 {"c_nationkey", NK_TYPE_INT64, 0, 24, 0}, {"c_mktsegment", NK_TYPE_STRING, 1, 0, 0});
-	orders = TABLE("orders", 1500000, {"o_orderkey", NK_TYPE_INT64, 1, 6000000, 0}, {"o_custkey", NK_TYPE_INT64, 1, 149999, 0},
-	               {"o_orderdate", NK_TYPE_INT64, 8035, 10440, 0});
+	orders =
+		TABLE("orders", 1500000, {"o_orderkey", NK_TYPE_INT64, 1, 6000000, 0},
+	          {"o_custkey", NK_TYPE_INT64, 1, 149999, 0}, {"o_orderdate", NK_TYPE_INT64, 8035, 10440, 0});
 	lineitem = TABLE("lineitem", 6001215, {"l_orderkey", NK_TYPE_INT64, 1, 6000000, 0},
 	                 {"l_partkey", NK_TYPE_INT64, 1, 200000, 0}, {"l_suppkey", NK_TYPE_INT64, 1, 10000, 0},
 	                 {"l_quantity", NK_TYPE_INT64, 1, 50, 0}, {"l_price", NK_TYPE_INT64, 90000, 10494950, 0});
-	part = TABLE("part", 200000, {"p_partkey", NK_TYPE_INT64, 1, 200000, 0}, {"p_size", NK_TYPE_INT64, 1, 50, 0});
+	part = TABLE("part", 200000, {"p_partkey", NK_TYPE_INT64, 1, 200000, 0},
+	             {"p_size", NK_TYPE_INT64, 1, 50, 0});
 	partsupp = TABLE("partsupp", 800000, {"ps_partkey", NK_TYPE_INT64, 1, 200000, 0},
 	                 {"ps_suppkey", NK_TYPE_INT64, 1, 10000, 0}, {"ps_cost", NK_TYPE_INT64, 100, 100000, 0});
 }
@@ -27,7 +30,8 @@ static nk_plan *inner(nk_plan *left, nk_plan *right, const char *left_on, const 
 	return join_on(left, right, NK_JOIN_INNER, col(left_on), col(right_on));
 }
 
-static nk_plan *inner_two(nk_plan *left, nk_plan *right, const char *a, const char *b, const char *x, const char *y)
+static nk_plan *inner_two(nk_plan *left, nk_plan *right, const char *a, const char *b, const char *x,
+                          const char *y)
 {
 	nk_plan *inputs[2] = {left, right};
 	nk_expr *left_on[2] = {col(a), col(b)}, *right_on[2] = {col(x), col(y)};
@@ -65,17 +69,19 @@ static void order_is_free(void)
 	char *texts[2];
 	for (int i = 0; i < 2; i++) {
 		nk_expr *asia = CALL("eq", col("r_name"), string("ASIA"));
-		nk_expr *year = CALL("and", CALL("ge", col("o_orderdate"), number(8766)), CALL("lt", col("o_orderdate"), number(9131)));
+		nk_expr *year = CALL("and", CALL("ge", col("o_orderdate"), number(8766)),
+		                     CALL("lt", col("o_orderdate"), number(9131)));
 		nk_plan *filtered = filter_by(both[i], CALL("and", asia, year));
-		texts[i] = optimized_text(group_by(filtered, col("n_name"), as(CALL("sum", col("l_price")), "revenue")), NK_OPT_ALL,
-		                          true);
+		texts[i] = optimized_text(
+			group_by(filtered, col("n_name"), as(CALL("sum", col("l_price")), "revenue")), NK_OPT_ALL, true);
 		EXPECT(estimate_of(texts[i], "scan region") == 1);
 		/* 15 % of the orders of a fifth of the customers */
 		double most = estimate_of(texts[i], "scan orders");
 		EXPECT(most > 200e3 && most < 260e3);
 	}
 	/* The same joins of the same sizes; which key of a class stands in the text may differ. */
-	const char *lines[] = {"scan region", "scan nation", "scan supplier", "scan customer", "scan orders", "scan lineitem"};
+	const char *lines[] = {"scan region",   "scan nation", "scan supplier",
+	                       "scan customer", "scan orders", "scan lineitem"};
 	for (int i = 0; i < NK_COUNT(lines); i++) {
 		const char *a = strstr(texts[0], lines[i]), *b = strstr(texts[1], lines[i]);
 		int indent_a = 0, indent_b = 0;
@@ -96,7 +102,8 @@ static void composite_keys(void)
 {
 	nk_plan *joined = inner_two(lineitem, partsupp, "l_partkey", "l_suppkey", "ps_partkey", "ps_suppkey");
 	joined = inner(joined, part, "l_partkey", "p_partkey");
-	char *text = optimized_text(select_of(joined, EXPRS(col("l_price"), col("ps_cost"), col("p_size"))), NK_OPT_ALL, true);
+	char *text = optimized_text(select_of(joined, EXPRS(col("l_price"), col("ps_cost"), col("p_size"))),
+	                            NK_OPT_ALL, true);
 	double n = estimate_of(text, "inner join");
 	EXPECT(n > 5e6 && n < 7e6);
 	free(text);
@@ -108,7 +115,8 @@ static void transitive_keys(void)
 	nk_plan *joined = inner(customer, supplier, "c_nationkey", "s_nationkey");
 	joined = inner(joined, nation, "c_nationkey", "n_nationkey");
 	joined = filter_by(joined, CALL("eq", col("n_name"), string("PERU")));
-	char *text = optimized_text(select_of(joined, EXPRS(col("c_custkey"), col("s_suppkey"))), NK_OPT_ALL, false);
+	char *text =
+		optimized_text(select_of(joined, EXPRS(col("c_custkey"), col("s_suppkey"))), NK_OPT_ALL, false);
 	/* nation joins supplier directly, though nobody wrote so */
 	EXPECT(strstr(text, "s_nationkey = n_nationkey") || strstr(text, "n_nationkey = s_nationkey"));
 	free(text);
@@ -117,19 +125,24 @@ static void transitive_keys(void)
 /* A semi join comes before what it makes small, wherever it was written. */
 static void semi_joins(void)
 {
-	nk_plan *big = select_of(filter_by(group_by(lineitem, col("l_orderkey"), as(CALL("sum", col("l_quantity")), "pieces")),
-	                                   CALL("gt", col("pieces"), number(300))),
-	                         EXPRS(as(col("l_orderkey"), "big")));
-	nk_plan *joined = inner(inner(customer, orders, "c_custkey", "o_custkey"), lineitem, "o_orderkey", "l_orderkey");
+	nk_plan *big = select_of(
+		filter_by(group_by(lineitem, col("l_orderkey"), as(CALL("sum", col("l_quantity")), "pieces")),
+	              CALL("gt", col("pieces"), number(300))),
+		EXPRS(as(col("l_orderkey"), "big")));
+	nk_plan *joined =
+		inner(inner(customer, orders, "c_custkey", "o_custkey"), lineitem, "o_orderkey", "l_orderkey");
 	joined = join_on(joined, big, NK_JOIN_SEMI, col("o_orderkey"), col("big"));
-	char *text = optimized_text(select_of(joined, EXPRS(col("l_price"), col("c_nationkey"))), NK_OPT_ALL, false);
+	char *text =
+		optimized_text(select_of(joined, EXPRS(col("l_price"), col("c_nationkey"))), NK_OPT_ALL, false);
 	const char *semi = strstr(text, "semi join"), *top = strstr(text, "inner join");
 	EXPECT(semi && top && top < semi);
 	free(text);
 	/* but not when hardly anything is left anyway */
 	nk_plan *one = filter_by(nation, CALL("eq", col("n_name"), string("PERU")));
-	nk_plan *few = inner(inner(one, supplier, "n_nationkey", "s_nationkey"), lineitem, "s_suppkey", "l_suppkey");
-	few = join_on(few, select_of(orders, EXPRS(col("o_orderkey"))), NK_JOIN_SEMI, col("l_orderkey"), col("o_orderkey"));
+	nk_plan *few =
+		inner(inner(one, supplier, "n_nationkey", "s_nationkey"), lineitem, "s_suppkey", "l_suppkey");
+	few = join_on(few, select_of(orders, EXPRS(col("o_orderkey"))), NK_JOIN_SEMI, col("l_orderkey"),
+	              col("o_orderkey"));
 	text = optimized_text(select_of(few, EXPRS(col("l_price"))), NK_OPT_ALL, false);
 	EXPECT(strncmp(text, "semi join", 9) == 0);
 	free(text);
@@ -145,11 +158,12 @@ static void kept_in_place(void)
 	            "  scan orders, 2/3 columns: o_orderkey, o_custkey\n"
 	            "  scan customer, 2/3 columns: c_custkey, c_nationkey\n");
 	/* without the rule nothing moves */
-	EXPECT_PLAN_WITH(NK_OPT_PROJECTION_PUSHDOWN | NK_OPT_SIMPLIFY,
-	                 select_of(inner(nation, supplier, "n_nationkey", "s_nationkey"), EXPRS(col("s_suppkey"))),
-	                 "inner join on n_nationkey = s_nationkey; table of the right\n"
-	                 "  scan nation, 1/3 columns: n_nationkey\n"
-	                 "  scan supplier, 2/2 columns: s_suppkey, s_nationkey\n");
+	EXPECT_PLAN_WITH(
+		NK_OPT_PROJECTION_PUSHDOWN | NK_OPT_SIMPLIFY,
+		select_of(inner(nation, supplier, "n_nationkey", "s_nationkey"), EXPRS(col("s_suppkey"))),
+		"inner join on n_nationkey = s_nationkey; table of the right\n"
+		"  scan nation, 1/3 columns: n_nationkey\n"
+		"  scan supplier, 2/2 columns: s_suppkey, s_nationkey\n");
 }
 
 /* One row is as good as a constant: compared before the larger join, not after. */
@@ -160,7 +174,8 @@ static void scalars(void)
 	joined = filter_by(joined, CALL("gt", col("c_nationkey"), col("average")));
 	joined = join_on(joined, orders, NK_JOIN_ANTI, col("c_custkey"), col("o_custkey"));
 	char *text = optimized_text(select_of(joined, EXPRS(col("c_custkey"))), NK_OPT_ALL, false);
-	const char *anti = strstr(text, "anti join"), *cross = strstr(text, "cross join"), *filter = strstr(text, "filter ");
+	const char *anti = strstr(text, "anti join"), *cross = strstr(text, "cross join"),
+			   *filter = strstr(text, "filter ");
 	EXPECT(anti && cross && filter && anti < filter && filter < cross);
 	free(text);
 }

@@ -43,7 +43,8 @@ static void joins(void)
 {
 	/* each side gets its own; a key's predicate holds on both */
 	nk_plan *inner = join_on(left_table(), right_table(), NK_JOIN_INNER, col("a"), col("x"));
-	EXPECT_PLAN(select_of(filter_by(inner, CALL("and", CALL("gt", col("a"), number(5)), CALL("lt", col("y"), number(3)))),
+	EXPECT_PLAN(select_of(filter_by(inner, CALL("and", CALL("gt", col("a"), number(5)),
+	                                            CALL("lt", col("y"), number(3)))),
 	                      EXPRS(col("b"), col("t"))),
 	            "inner join on x = a; table of the right\n"
 	            "  scan right, 2/3 columns: x, t; where [(col(\"y\")) < (3)] and [(col(\"x\")) > (5)]\n"
@@ -82,7 +83,8 @@ static void joins(void)
 	            "  scan right, 1/3 columns: x; where [(col(\"x\")) < (5)]\n");
 	/* a cross join with an equality is a join; other comparisons become part of the match */
 	nk_plan *cross = join_on(left_table(), right_table(), NK_JOIN_CROSS, NULL, NULL);
-	EXPECT_PLAN(select_of(filter_by(cross, CALL("and", CALL("eq", col("a"), col("x")), CALL("lt", col("b"), col("y")))),
+	EXPECT_PLAN(select_of(filter_by(cross, CALL("and", CALL("eq", col("a"), col("x")),
+	                                            CALL("lt", col("b"), col("y")))),
 	                      EXPRS(col("s"))),
 	            "inner join on x = a where [(col(\"b\")) < (col(\"y\"))]; table of the right\n"
 	            "  scan right, 2/3 columns: x, y\n"
@@ -95,11 +97,12 @@ static void disjunctions(void)
 	nk_expr *b1 = CALL("eq", col("b"), number(1)), *b2 = CALL("eq", col("b"), number(2));
 	nk_expr *y1 = CALL("eq", col("y"), number(1)), *y2 = CALL("eq", col("y"), number(2));
 	nk_expr *either = CALL("or", CALL("and", b1, y2), CALL("and", b2, y1));
-	EXPECT_PLAN(select_of(filter_by(inner, either), EXPRS(col("s"))),
-	            "inner join on x = a where [([([(col(\"b\")) == (1)]) & ([(col(\"y\")) == (2)])]) | "
-	            "([([(col(\"b\")) == (2)]) & ([(col(\"y\")) == (1)])])]; table of the right\n"
-	            "  scan right, 2/3 columns: x, y; where [([(col(\"y\")) == (2)]) | ([(col(\"y\")) == (1)])]\n"
-	            "  scan left, 3/3 columns: a, b, s; where [([(col(\"b\")) == (1)]) | ([(col(\"b\")) == (2)])]\n");
+	EXPECT_PLAN(
+		select_of(filter_by(inner, either), EXPRS(col("s"))),
+		"inner join on x = a where [([([(col(\"b\")) == (1)]) & ([(col(\"y\")) == (2)])]) | "
+		"([([(col(\"b\")) == (2)]) & ([(col(\"y\")) == (1)])])]; table of the right\n"
+		"  scan right, 2/3 columns: x, y; where [([(col(\"y\")) == (2)]) | ([(col(\"y\")) == (1)])]\n"
+		"  scan left, 3/3 columns: a, b, s; where [([(col(\"b\")) == (1)]) | ([(col(\"b\")) == (2)])]\n");
 	/* common factors come out */
 	nk_expr *common = CALL("or", CALL("and", b1, y1), CALL("and", b1, y2));
 	EXPECT_PLAN(select_of(filter_by(inner, common), EXPRS(col("s"))),
@@ -115,13 +118,91 @@ static void shared(void)
 	nk_plan *few = select_of(filter_by(groups, CALL("eq", col("b"), number(1))), EXPRS(as(col("b"), "k")));
 	nk_plan *both = join_on(groups, few, NK_JOIN_INNER, col("b"), col("k"));
 	char *text = optimized_text(both, NK_OPT_ALL, false);
-	EXPECT(strstr(text, "(2 readers) aggregate by b") && strstr(text, "the rows of #") && !strstr(text, "; where"));
+	EXPECT(strstr(text, "(2 readers) aggregate by b") && strstr(text, "the rows of #") &&
+	       !strstr(text, "; where"));
+	free(text);
+}
+
+static nk_expr *to_integer(nk_expr *expr)
+{
+	nk_error err = {0};
+	nk_expr *out;
+	const char *name = "dtype";
+	nk_option dtype = {.kind = NK_OPTION_DTYPE, .dtype = nk_dtype_of(NK_TYPE_INT64)};
+	must(nk__expr_call(nk_func_find("cast"), &expr, 1, &name, &dtype, 1, &out, &err), &err);
+	return keep_expr(out);
+}
+
+/* What may fail meets no rows that were removed before; what cannot may pass it. */
+static void fallible(void)
+{
+	nk_expr *parsed = CALL("gt", to_integer(col("s")), number(1)), *small = CALL("lt", col("a"), number(5));
+	EXPECT_PLAN(filter_by(filter_by(left_table(), small), parsed),
+	            "filter [(col(\"s\").cast(Int64)) > (1)]\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	EXPECT_PLAN(filter_by(filter_by(left_table(), parsed), small),
+	            "filter [(col(\"s\").cast(Int64)) > (1)]\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	/* nor one that became fallible on its way */
+	EXPECT_PLAN(filter_by(select_of(left_table(), EXPRS(as(to_integer(col("s")), "n"))), CALL("gt", col("n"), number(1))),
+	            "filter [(col(\"n\")) > (1)]\n"
+	            "  project n = col(\"s\").cast(Int64)\n"
+	            "    scan left, 1/3 columns: s\n");
+}
+
+static void past_others(void)
+{
+	nk_expr *small = CALL("lt", col("a"), number(5));
+	EXPECT_PLAN(filter_by(sort_by(left_table(), col("b")), small),
+	            "sort by b\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	nk_plan *unique = plan_of(NK_PLAN_UNIQUE, (nk_plan *[]){left_table()}, 1, NULL, 0, EXPRS(col("a")));
+	EXPECT_PLAN(filter_by(unique, small),
+	            "unique by a; keeps any\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	/* which row of equal keys is kept is decided before others are removed */
+	EXPECT_PLAN(filter_by(unique, CALL("lt", col("b"), number(5))),
+	            "filter [(col(\"b\")) < (5)]\n"
+	            "  unique by a; keeps any\n"
+	            "    scan left, 3/3 columns: a, b, s\n");
+	/* what sees other rows */
+	nk_plan *mapped = with_columns(left_table(), EXPRS(as(CALL("sub", col("a"), CALL("mean", col("a"))), "c")));
+	char *text = optimized_text(filter_by(mapped, small), NK_OPT_ALL, false);
+	EXPECT(strncmp(text, "filter ", 7) == 0 && !strstr(text, "where"));
+	free(text);
+	/* aggregates are no keys */
+	nk_plan *groups = group_by(left_table(), col("b"), as(CALL("sum", col("a")), "total"));
+	text = optimized_text(filter_by(groups, CALL("gt", col("total"), number(5))), NK_OPT_ALL, false);
+	EXPECT(strstr(text, "filter ") && !strstr(text, "where"));
+	free(text);
+	/* a check of keys sees all rows */
+	nk_plan *checked = join_on(left_table(), right_table(), NK_JOIN_INNER, col("a"), col("x"));
+	checked->validate = NK_VALIDATE_ONE_TO_MANY;
+	text = optimized_text(filter_by(checked, small), NK_OPT_ALL, false);
+	EXPECT(strncmp(text, "filter ", 7) == 0 && !strstr(text, "where"));
+	free(text);
+	/* each input of a union */
+	nk_plan *two[2] = {left_table(), left_table()};
+	nk_plan *both = plan_of(NK_PLAN_CONCAT, two, 2, NULL, 0, NULL, 0);
+	EXPECT_PLAN(filter_by(both, small),
+	            "union of 2\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n"
+	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	/* row numbers count what was there */
+	nk_plan *numbered = plan_of(NK_PLAN_ROW_INDEX, (nk_plan *[]){left_table()}, 1, NULL, 0, NULL, 0);
+	numbered->names = calloc(1, sizeof(char *));
+	numbered->names[0] = strdup("i");
+	numbered->n_names = 1;
+	text = optimized_text(filter_by(numbered, small), NK_OPT_ALL, false);
+	EXPECT(strncmp(text, "filter ", 7) == 0 && !strstr(text, "where"));
 	free(text);
 }
 
 int main(void)
 {
 	into_scans();
+	fallible();
+	past_others();
 	through_aggregates();
 	joins();
 	disjunctions();

@@ -79,7 +79,10 @@ static nk_status fake_statistics(nk_source *source, int column, nk_column_statis
 	return NK_OK;
 }
 
-static void fake_describe(nk_source *source, nk_text *out) { nk_text_append_string(out, ((fake_source *)source)->name); }
+static void fake_describe(nk_source *source, nk_text *out)
+{
+	nk_text_append_string(out, ((fake_source *)source)->name);
+}
 
 static const nk_source_ops FAKE_OPS = {.kind = "fake",
                                        .free = fake_free,
@@ -125,8 +128,8 @@ static inline nk_plan *table_of(const char *name, int64_t n_rows, const fake_col
 	nk_source_unref(&source->source);
 	return keep_plan(plan);
 }
-#define TABLE(name, n_rows, ...)                                                   \
-	table_of(name, n_rows, (const fake_column[]){__VA_ARGS__},                     \
+#define TABLE(name, n_rows, ...)                               \
+	table_of(name, n_rows, (const fake_column[]){__VA_ARGS__}, \
 	         (int)(sizeof((const fake_column[]){__VA_ARGS__}) / sizeof(fake_column)))
 
 /* ---- Expressions ---- */
@@ -154,7 +157,8 @@ static inline nk_expr *number(int64_t value)
 
 static inline nk_expr *string(const char *value)
 {
-	return literal((nk_scalar){.dtype = nk_dtype_of(NK_TYPE_STRING), .bytes = value, .n_bytes = (int64_t)strlen(value)});
+	return literal(
+		(nk_scalar){.dtype = nk_dtype_of(NK_TYPE_STRING), .bytes = value, .n_bytes = (int64_t)strlen(value)});
 }
 
 static inline nk_expr *boolean(bool value)
@@ -174,8 +178,9 @@ static inline nk_expr *call_of(const char *name, nk_expr *const *args, int n)
 	must(nk__expr_call(func, args, n, NULL, NULL, 0, &out, &err), &err);
 	return keep_expr(out);
 }
-#define CALL(name, ...) \
-	call_of(name, (nk_expr *const[]){__VA_ARGS__}, (int)(sizeof((nk_expr *const[]){__VA_ARGS__}) / sizeof(nk_expr *)))
+#define CALL(name, ...)                            \
+	call_of(name, (nk_expr *const[]){__VA_ARGS__}, \
+	        (int)(sizeof((nk_expr *const[]){__VA_ARGS__}) / sizeof(nk_expr *)))
 
 static inline nk_expr *as(nk_expr *expr, const char *name)
 {
@@ -187,10 +192,11 @@ static inline nk_expr *as(nk_expr *expr, const char *name)
 
 /* ---- Plans ---- */
 
-#define EXPRS(...) (nk_expr *const[]){__VA_ARGS__}, (int)(sizeof((nk_expr *const[]){__VA_ARGS__}) / sizeof(nk_expr *))
+#define EXPRS(...) \
+	(nk_expr *const[]){__VA_ARGS__}, (int)(sizeof((nk_expr *const[]){__VA_ARGS__}) / sizeof(nk_expr *))
 
-static inline nk_plan *plan_of(nk_plan_kind kind, nk_plan *const *inputs, int n_inputs, nk_expr *const *exprs, int n_exprs,
-                               nk_expr *const *keys, int n_keys)
+static inline nk_plan *plan_of(nk_plan_kind kind, nk_plan *const *inputs, int n_inputs, nk_expr *const *exprs,
+                               int n_exprs, nk_expr *const *keys, int n_keys)
 {
 	nk_error err = {0};
 	nk_plan *out;
@@ -218,7 +224,8 @@ static inline nk_plan *group_by(nk_plan *input, nk_expr *key, nk_expr *aggregate
 	return plan_of(NK_PLAN_GROUP_BY, &input, 1, &aggregate, 1, &key, 1);
 }
 
-static inline nk_plan *join_on(nk_plan *left, nk_plan *right, nk_join_kind how, nk_expr *left_on, nk_expr *right_on)
+static inline nk_plan *join_on(nk_plan *left, nk_plan *right, nk_join_kind how, nk_expr *left_on,
+                               nk_expr *right_on)
 {
 	nk_plan *inputs[2] = {left, right};
 	nk_plan *out = plan_of(NK_PLAN_JOIN, inputs, 2, &right_on, left_on ? 1 : 0, &left_on, left_on ? 1 : 0);
