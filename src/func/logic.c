@@ -214,6 +214,7 @@ const nk_func nk__funcs_logic[] = {
 	},
 	{
 		.name = "any_horizontal",
+		.expands_selectors = true,
 		.args = "*x",
 		.doc = "Whether any argument of the row is true, by Kleene's logic; false without arguments.",
 		.example = "any_horizontal([false, null], [false, true]) == [false, true]",
@@ -223,6 +224,7 @@ const nk_func nk__funcs_logic[] = {
 	},
 	{
 		.name = "all_horizontal",
+		.expands_selectors = true,
 		.args = "*x",
 		.doc = "Whether all arguments of the row are true, by Kleene's logic; true without arguments.",
 		.example = "all_horizontal([true, null], [true, true]) == [true, null]",

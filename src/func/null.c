@@ -331,6 +331,7 @@ const nk_func nk__funcs_null[] = {
 	},
 	{
 		.name = "coalesce",
+		.expands_selectors = true,
 		.args = "x, *more",
 		.doc = "The first value of the row that is not null, in the arguments' supertype.",
 		.example = "coalesce([null, 1], [2, 3]) == [2, 1]",
