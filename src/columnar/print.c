@@ -87,14 +87,14 @@ static void plain_digits(char *out, double value)
 }
 
 /* The shortest digits with an exponent. */
-static void scientific_digits(char *out, double value)
+static void scientific_digits(char out[static PLAIN_BYTES], double value)
 {
 	nk_decimal_float shortest = nk_shortest_f64(value);
 	char digits[NK_FORMAT_BYTES];
 	int n_digits = nk_format_u64(shortest.digits, digits);
 	digits[n_digits] = 0;
-	sprintf(out, "%s%c%s%se%d", signbit(value) ? "-" : "", digits[0], n_digits > 1 ? "." : "", digits + 1,
-	        n_digits - 1 + shortest.exponent);
+	snprintf(out, PLAIN_BYTES, "%s%c%s%se%d", signbit(value) ? "-" : "", digits[0], n_digits > 1 ? "." : "",
+	         digits + 1, n_digits - 1 + shortest.exponent);
 }
 
 void nk_print_float(nk_text *out, double value, const nk_print_options *options)
@@ -119,7 +119,7 @@ void nk_print_float(nk_text *out, double value, const nk_print_options *options)
 	if (!options->full_floats) {
 		double size = fabs(value);
 		if (whole && size < 999999) {
-			strcat(text, ".0");
+			memcpy(text + strlen(text), ".0", 3);
 		} else if (strlen(text) > 9) {
 			if ((size < 0.000001 || size > 999999) && !options->thousands_separator) {
 				fixed_digits(text, sizeof text, "%.*e", 4, value);
