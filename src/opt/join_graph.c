@@ -27,7 +27,7 @@ bool nk__continues_region(const nk_rel *rel)
 		return !rel->filter.predicate->fallible && !rel->filter.predicate->impure;
 	if (rel->kind == NK_REL_PROJECT) {
 		for (int i = 0; i < rel->n_columns; i++)
-			if (rel->project.exprs[i]->kind != NK_BOUND_COLUMN)
+			if (rel->project.exprs[i]->fallible || rel->project.exprs[i]->impure)
 				return false;
 		return true;
 	}
@@ -69,7 +69,8 @@ static nk_status add_renames(builder *self, const nk_rel *project, nk_error *err
 {
 	nk_join_graph *graph = self->graph;
 	for (int i = 0; i < project->n_columns; i++) {
-		if (project->project.exprs[i]->column == project->columns[i])
+		const nk_bound *expr = project->project.exprs[i];
+		if (expr->kind == NK_BOUND_COLUMN && expr->column == project->columns[i])
 			continue;
 		if (graph->n_renamed == self->renamed_capacity) {
 			int capacity = self->renamed_capacity * 2 + 8, *ids;

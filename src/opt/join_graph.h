@@ -42,7 +42,7 @@ typedef struct nk_join_graph {
 	nk_leaf *leaves;
 	nk_class *classes;
 	nk_condition *conditions;
-	/* What dissolved projections renamed: column -> expression over leaves. */
+	/* What dissolved projections made: column -> expression over leaves, computed above the joins. */
 	int n_renamed;
 	int *renamed;
 	nk_bound **renames;

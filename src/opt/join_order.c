@@ -445,20 +445,28 @@ static nk_status order_region(nk_opt *opt, nk_rel *root, const bool *interior, n
 nk_status nk__opt_join_order(nk_opt *opt, nk_error *err)
 {
 	NK_TRY(nk__opt_cardinality(opt, err));
-	bool *interior, any = false;
+	bool *interior, *holds_join, any = false;
 	NK_TRY(NK_ARENA_NEW(opt->arena, &interior, opt->n_nodes, err));
+	NK_TRY(NK_ARENA_NEW(opt->arena, &holds_join, opt->n_nodes, err));
+	/* Filters and projections between joins dissolve; those right above a leaf stay with it. */
+	for (int i = 0; i < opt->n_nodes; i++) {
+		const nk_rel *rel = opt->nodes[i];
+		holds_join[i] = nk__joins_freely(rel);
+		any |= holds_join[i];
+		if ((rel->kind == NK_REL_FILTER || rel->kind == NK_REL_PROJECT) &&
+		    opt->n_readers[rel->inputs[0]->number] == 1)
+			holds_join[i] = holds_join[rel->inputs[0]->number] && nk__continues_region(rel);
+	}
 	/* Readers first: whether a node belongs to its reader's region is known before its inputs ask. */
 	for (int i = opt->n_nodes - 1; i >= 0; i--) {
 		const nk_rel *rel = opt->nodes[i];
-		bool is_region = interior[i] || nk__joins_freely(rel);
-		any |= nk__joins_freely(rel);
-		if (!is_region)
+		if (!interior[i] && !nk__joins_freely(rel))
 			continue;
 		bool filters =
 			rel->kind == NK_REL_JOIN && (rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI);
 		for (int j = 0; j < rel->n_inputs - filters; j++) {
-			const nk_rel *input = rel->inputs[j];
-			interior[input->number] = opt->n_readers[input->number] == 1 && nk__continues_region(input);
+			int input = rel->inputs[j]->number;
+			interior[input] = opt->n_readers[input] == 1 && holds_join[input];
 		}
 	}
 	/* Inputs first: sizes of leaves are those of their own best orders. */

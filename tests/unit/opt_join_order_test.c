@@ -180,6 +180,33 @@ static void scalars(void)
 	free(text);
 }
 
+/* Columns computed between joins do not hold the joins apart: nations meet customers before their orders. */
+static void computed_between(void)
+{
+	nk_plan *joined = inner(customer, orders, "c_custkey", "o_custkey");
+	joined = with_columns(joined, EXPRS(as(CALL("add", col("c_nationkey"), col("o_orderdate")), "both")));
+	joined = inner(joined, nation, "c_nationkey", "n_nationkey");
+	joined = filter_by(joined, CALL("eq", col("n_name"), string("PERU")));
+	char *text = optimized_text(select_of(joined, EXPRS(col("both"), col("o_orderkey"))), NK_OPT_ALL, false);
+	EXPECT(strcmp(text,
+	              "project both = [(col(\"c_nationkey\")) + (col(\"o_orderdate\"))], o_orderkey\n"
+	              "  inner join on o_custkey = c_custkey; table of the right\n"
+	              "    scan orders, 3/3 columns: o_orderkey, o_custkey, o_orderdate\n"
+	              "    inner join on c_nationkey = n_nationkey; table of the right\n"
+	              "      scan customer, 2/3 columns: c_custkey, c_nationkey\n"
+	              "      scan nation, 1/3 columns: n_nationkey; where [(col(\"n_name\")) == (\"PERU\")]\n") ==
+	       0);
+	free(text);
+	/* a shared table on both sides, under two sets of ids, is two leaves */
+	nk_plan *groups = group_by(orders, col("o_custkey"), as(CALL("max", col("o_orderdate")), "last"));
+	nk_plan *self = join_on(groups, groups, NK_JOIN_INNER, col("last"), col("o_custkey"));
+	self = inner(self, customer, "o_custkey", "c_custkey");
+	text = optimized_text(select_of(self, EXPRS(col("last"), col("last_right"), col("c_nationkey"))),
+	                      NK_OPT_ALL, false);
+	EXPECT(strstr(text, "(2 readers) aggregate") && strstr(text, "the rows of #"));
+	free(text);
+}
+
 /* More tables than are enumerated; a chain has one good order. */
 static void many_tables(void)
 {
@@ -212,6 +239,7 @@ int main(void)
 	semi_joins();
 	kept_in_place();
 	scalars();
+	computed_between();
 	many_tables();
 	release_made();
 	printf("%s\n", n_failed ? "failed" : "ok");
