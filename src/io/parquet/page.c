@@ -67,7 +67,7 @@ static nk_status read_body(nk_column_reader *reader, const uint8_t *bytes, const
 		NK_TRY(nk_buffer_new(reader->memory, n_out, &buffer, err));
 		to = buffer->bytes;
 	} else {
-		NK_TRY(nk__block_reserve(reader->memory, block, n_out, err));
+		NK_TRY(nk__block_reserve(reader->memory, block, NK_MAX(n_out, 1), err));
 		to = block->bytes;
 	}
 	int64_t ns_start = nk_now_ns();

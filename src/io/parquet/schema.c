@@ -242,7 +242,7 @@ static const nk_arrow_note *find_note(const planner *p, int column, const char *
 	if (column >= p->n_notes)
 		return NULL;
 	const nk_arrow_note *note = &p->notes[column];
-	bool is_same = note->name.n_bytes == (int64_t)strlen(name) &&
+	bool is_same = note->name.bytes && note->name.n_bytes == (int64_t)strlen(name) &&
 	               memcmp(note->name.bytes, name, (size_t)note->name.n_bytes) == 0;
 	return is_same ? note : NULL;
 }

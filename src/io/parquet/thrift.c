@@ -121,9 +121,7 @@ void nk__thrift_skip(nk_thrift *thrift, uint8_t type)
 			if (type == NK_THRIFT_MAP) {
 				uint64_t n_pairs = read_varint(thrift);
 				uint8_t types = n_pairs ? read_byte(thrift) : 0;
-				if (n_pairs > (uint64_t)(thrift->end - thrift->at))
-					fail(thrift);
-				n = (int64_t)n_pairs * 2;
+				n = n_pairs > (uint64_t)(thrift->end - thrift->at) ? (int64_t)fail(thrift) : (int64_t)n_pairs * 2;
 				element = types >> 4;
 				value = types & 15;
 			} else if (type != NK_THRIFT_STRUCT) {
