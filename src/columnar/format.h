@@ -37,6 +37,7 @@ typedef struct nk_print_options {
 	int list_items;           /* items shown of a list plus one; 0: 3; negative: all */
 	char thousands_separator; /* 0: none */
 	char decimal_separator;   /* 0: a point */
+	bool ascii_dots;          /* what is left out shows as "...", not as one character */
 } nk_print_options;
 
 void nk_print_float(nk_text *out, double value, const nk_print_options *options);

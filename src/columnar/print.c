@@ -219,6 +219,11 @@ int nk_print_string_length(const nk_print_options *options)
 	                                    : options->string_length - 1;
 }
 
+static const char *dots(const nk_print_options *options)
+{
+	return options->ascii_dots ? "..." : "\xe2\x80\xa6";
+}
+
 /* Twice as many bytes as code points of a string are shown. */
 static void print_binary(nk_text *out, const char *bytes, int64_t n_bytes, const nk_print_options *options)
 {
@@ -232,7 +237,8 @@ static void print_binary(nk_text *out, const char *bytes, int64_t n_bytes, const
 		else
 			nk_text_format(out, "\\x%02x", byte);
 	}
-	nk_text_append_string(out, n_shown < n_bytes ? "\"\xe2\x80\xa6" : "\"");
+	nk_text_append_char(out, '"');
+	nk_text_append_string(out, n_shown < n_bytes ? dots(options) : "");
 }
 
 static void print_list(nk_text *out, const nk_array *items, int64_t from, int64_t to,
@@ -248,7 +254,7 @@ static void print_list(nk_text *out, const nk_array *items, int64_t from, int64_
 		nk_print_value(out, items, from + i, true, options);
 	}
 	if (n_shown < n)
-		nk_text_append_string(out, n_first ? ", \xe2\x80\xa6" : "\xe2\x80\xa6");
+		nk_text_format(out, "%s%s", n_first ? ", " : "", dots(options));
 	if (n_last) {
 		nk_text_append_char(out, ' ');
 		nk_print_value(out, items, to - 1, true, options);

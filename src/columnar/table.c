@@ -93,6 +93,8 @@ static nk_status take_text(grid_cell *cell, nk_text *text, nk_error *err)
 	return NK_OK;
 }
 
+static int64_t n_dots(const shown *s) { return s->options->values.ascii_dots ? 3 : 1; }
+
 /* Cut to the string length with dots behind. */
 static void cut(const shown *s, nk_text *text, int64_t from)
 {
@@ -111,7 +113,7 @@ static nk_status header_cell(shown *s, int i, grid_cell *cell, nk_error *err)
 	NK_TEXT(text);
 	if (column < 0) {
 		nk_text_append_string(&text, s->dots);
-		note_length(s, i, 1);
+		s->lengths[i] = n_dots(s);
 		return take_text(cell, &text, err);
 	}
 	const nk_field *field = &s->frame->schema->fields[column];
@@ -121,16 +123,14 @@ static nk_status header_cell(shown *s, int i, grid_cell *cell, nk_error *err)
 	NK_TRY(nk_text_finish(&name, err));
 	const char *dtype = options->hide_dtypes ? "" : nk_dtype_short_name(field->dtype);
 	bool separated = !options->hide_separator && !options->hide_names && !options->hide_dtypes;
+	bool one_line = options->dtypes_inline && !options->hide_dtypes;
 	nk_text_append_string(&text, options->hide_names ? "" : name.bytes);
-	if (options->dtypes_inline && !options->hide_dtypes) {
+	if (one_line)
 		nk_text_format(&text, " (%s)", dtype);
-	} else if (!options->dtypes_inline || options->hide_dtypes) {
-		nk_text_append_string(&text, separated ? "\n---" : "");
-		if (!options->hide_dtypes)
-			nk_text_format(&text, "%s%s", options->hide_names ? "" : "\n", dtype);
-	}
+	else if (!options->hide_dtypes)
+		nk_text_format(&text, "%s%s%s", separated ? "\n---" : "", options->hide_names ? "" : "\n", dtype);
 	int64_t n_dtype = (int64_t)strlen(dtype), n_name = estimated_width(name.bytes, name.n_bytes);
-	note_length(s, i, NK_MAX(n_dtype, n_name));
+	note_length(s, i, one_line ? n_name + n_dtype + (int64_t)strlen(" ()") : NK_MAX(n_dtype, n_name));
 	note_length(s, i, separated ? 3 : 0);
 	return take_text(cell, &text, err);
 }
@@ -142,7 +142,7 @@ static nk_status value_cell(shown *s, int i, int64_t row, grid_cell *cell, nk_er
 	if (row < 0 || column < 0) {
 		nk_text_append_string(&text, s->dots);
 		if (row >= 0)
-			note_length(s, i, 1);
+			note_length(s, i, n_dots(s));
 		return take_text(cell, &text, err);
 	}
 	int64_t row_in_chunk;
@@ -226,7 +226,8 @@ static void set_aligns(const shown *s, nk_grid *grid)
 	for (int i = 0; i < grid->n_columns; i++) {
 		int column = source_column(s, i);
 		bool is_number = column >= 0 && nk_type_is_numeric(s->frame->schema->fields[column].dtype->id);
-		grid->aligns[i] = is_number ? s->options->align_numbers : s->options->align;
+		bool own = is_number && s->options->align_numbers != NK_ALIGN_DEFAULT;
+		grid->aligns[i] = own ? s->options->align_numbers : s->options->align;
 	}
 }
 
@@ -241,6 +242,8 @@ static nk_status draw_frame(shown *s, nk_text *out, nk_error *err)
 	                .rounded_corners = options->rounded_corners};
 	int64_t n_rows = s->n_columns ? s->n_rows_first + s->n_rows_last + s->has_row_dots : 0;
 	n_rows += grid.has_header;
+	if (n_rows == 0)
+		grid.n_columns = 0;
 	if (n_rows > INT_MAX / NK_MAX(s->n_columns, 1))
 		return nk_fail(err, NK_COMPUTE, "a table of %lld rows is too long to print", (long long)n_rows);
 	grid.n_rows = (int)n_rows;
@@ -270,8 +273,9 @@ static void append_shape(const nk_frame *frame, nk_text *out)
 
 nk_status nk_frame_format(const nk_frame *frame, const nk_table_options *options, nk_text *out, nk_error *err)
 {
-	static const nk_table_options by_default;
-	shown s = {.frame = frame, .options = options ? options : &by_default};
+	nk_table_options settled = options ? *options : (nk_table_options){0};
+	settled.values.ascii_dots = nk__grid_is_ascii(settled.format);
+	shown s = {.frame = frame, .options = &settled};
 	choose(&s);
 	s.lengths = calloc((size_t)s.n_columns + 1, sizeof *s.lengths);
 	if (!s.lengths)
@@ -315,27 +319,26 @@ static void append_value(nk_text *out, const nk_column *column, int64_t row, con
 nk_status nk_column_format(const nk_column *column, const char *name, const nk_table_options *options,
                            nk_text *out, nk_error *err)
 {
-	static const nk_table_options by_default;
-	if (!options)
-		options = &by_default;
-	const char *dots = nk__grid_is_ascii(options->format) ? "..." : dots_utf8;
-	int64_t n_rows = count_option(options->n_rows, N_ROWS), first = column->n_rows, last = 0;
+	nk_table_options settled = options ? *options : (nk_table_options){0};
+	settled.values.ascii_dots = nk__grid_is_ascii(settled.format);
+	const char *dots = settled.values.ascii_dots ? "..." : dots_utf8;
+	int64_t n_rows = count_option(settled.n_rows, N_ROWS), first = column->n_rows, last = 0;
 	if (column->n_rows > n_rows) {
 		first = (n_rows + 1) / 2;
 		last = n_rows / 2;
 	}
-	if (!options->hide_shape) {
+	if (!settled.hide_shape) {
 		nk_text_append_string(out, "shape: (");
 		append_count(out, column->n_rows);
 		nk_text_append_string(out, ",)\n");
 	}
 	nk_text_format(out, "Series: '%s' [%s]\n[\n", name, nk_dtype_short_name(column->dtype));
 	for (int64_t i = 0; i < first; i++)
-		append_value(out, column, i, options, dots);
+		append_value(out, column, i, &settled, dots);
 	if (first < column->n_rows)
 		nk_text_format(out, "\t%s\n", dots);
 	for (int64_t i = column->n_rows - last; i < column->n_rows; i++)
-		append_value(out, column, i, options, dots);
+		append_value(out, column, i, &settled, dots);
 	nk_text_append_char(out, ']');
 	return nk_text_finish(out, err);
 }

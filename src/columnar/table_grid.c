@@ -43,7 +43,7 @@ static const struct format {
 	{"UTF8_FULL", false, "││──╞═╪╡┆╌┼├┤┬┴┌┐└┘"},
 	{"UTF8_NO_BORDERS", false, "     ═╪ ┆╌┼        "},
 	{"UTF8_BORDERS_ONLY", false, "││──╞══╡     ──┌┐└┘"},
-	{"UTF8_HORIZONTAL_ONLY", false, "  ──╞══╡ ──  ──    "},
+	{"UTF8_HORIZONTAL_ONLY", false, "  ── ══  ──  ──    "},
 	{"ASCII_FULL", true, "||--+==+|-+||++++++"},
 	{"ASCII_FULL_CONDENSED", true, "||--+==+|    ++++++"},
 	{"ASCII_NO_BORDERS", true, "     == |-+        "},
@@ -354,8 +354,8 @@ static nk_status arrange(layout *l, const nk_grid *grid, const strokes *s, nk_er
 		else if (bounds->least && l->contents[i] + NK_GRID_PADDING <= bounds->least)
 			settle(l, i, without_padding(bounds->least));
 	}
-	settle_fitting(l);
 	enforce_least(l);
+	settle_fitting(l);
 	give_room_back(l);
 	share_rest(l);
 	return l->scratch.failed ? nk_fail(err, NK_OUT_OF_MEMORY, "no memory to lay a table out") : NK_OK;
@@ -406,7 +406,7 @@ static void draw_rule(nk_text *out, const layout *l, const strokes *s, int left,
 	if (s->left)
 		nk_text_append_string(out, s->bytes[left]);
 	for (int i = 0; i < l->grid->n_columns; i++) {
-		if (i && s->vertical)
+		if (i)
 			nk_text_append_string(out, s->bytes[cross]);
 		for (int64_t k = 0; k < l->widths[i] + NK_GRID_PADDING; k++)
 			nk_text_append_string(out, s->bytes[middle]);
@@ -459,7 +459,8 @@ nk_status nk__grid_draw(const nk_grid *grid, nk_text *out, nk_error *err)
 {
 	__attribute__((cleanup(layout_release))) layout l = {0};
 	strokes s;
-	read_strokes(&s, find_format(grid->format)->strokes, grid->rounded_corners);
+	const struct format *format = find_format(grid->format);
+	read_strokes(&s, format->strokes, grid->rounded_corners && !format->ascii);
 	NK_TRY(arrange(&l, grid, &s, err));
 	line_list *cells = calloc((size_t)grid->n_columns + 1, sizeof *cells);
 	if (!cells)
