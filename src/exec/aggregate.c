@@ -10,11 +10,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "compute/sort.h"
-#include "compute/select.h"
 #include "exec/aggregate_internal.h"
 #include "exec/each.h"
-#include "exec/spill.h"
+#include "exec/ordered.h"
 
 enum {
 	PARTITION_BITS = 6,
@@ -398,68 +396,34 @@ static nk_status each_collect(void *data, int64_t item, int number, nk_error *er
 	}
 }
 
-static nk_status collect(nk_aggregation *aggregation, int n_columns, nk_batch **out, nk_error *err)
-{
-	nk_memory *memory = aggregation->exec->memory;
-	int n_workers = aggregation->exec->n_workers;
-	NK_AUTO(nk_buffer) block = NULL;
-	NK_TRY(nk_buffer_new_zeroed(memory, n_workers * (int64_t)sizeof(nk_pieces), &block, err));
-	collection to = {aggregation, {.memory = memory}, (nk_pieces *)block->bytes};
-	for (int w = 0; w < n_workers; w++)
-		to.by_worker[w].memory = memory;
-	nk_status status = nk_exec_each(aggregation->exec, n_workers, each_collect, &to, err);
-	for (int w = 0; w < n_workers; w++) {
-		for (int64_t i = 0; i < to.by_worker[w].n_batches && status == NK_OK; i++)
-			status = nk_pieces_add(&to.all, NK_STEAL(to.by_worker[w].batches[i]), err);
-		nk_pieces_release(&to.by_worker[w]);
-	}
-	*out = NULL;
-	if (status == NK_OK && to.all.n_batches)
-		status = nk_pieces_concat(&to.all, memory, NULL, n_columns, out, err);
-	nk_pieces_release(&to.all);
-	return status;
-}
-
 /* maintain_order: everything in one batch, sorted by the order of first rows. */
 static nk_status finish_ordered(nk_aggregation *aggregation, nk_error *err)
 {
-	const nk_aggregate_config *config = &aggregation->config;
 	nk_memory *memory = aggregation->exec->memory;
-	int n_columns = config->n_keys + config->n_calls;
-	NK_AUTO(nk_batch) joined = NULL;
+	int n_workers = aggregation->exec->n_workers;
+	collection to = {.aggregation = aggregation, .all = {.memory = memory}};
+	nk_status status = NK_OK;
 	if (aggregation->single) {
-		NK_TRY(nk__states_finish(aggregation->single, 0, nk__states_n_groups(aggregation->single), &joined, err));
+		nk_batch *batch;
+		NK_TRY(nk__states_finish(aggregation->single, 0, nk__states_n_groups(aggregation->single), &batch, err));
+		status = nk_pieces_add(&to.all, batch, err);
 	} else {
-		NK_TRY(collect(aggregation, n_columns + 1, &joined, err));
-		if (!joined)
-			return NK_OK;
+		NK_AUTO(nk_buffer) block = NULL;
+		NK_TRY(nk_buffer_new_zeroed(memory, n_workers * (int64_t)sizeof(nk_pieces), &block, err));
+		to.by_worker = (nk_pieces *)block->bytes;
+		for (int w = 0; w < n_workers; w++)
+			to.by_worker[w].memory = memory;
+		status = nk_exec_each(aggregation->exec, n_workers, each_collect, &to, err);
+		for (int w = 0; w < n_workers; w++) {
+			for (int64_t i = 0; i < to.by_worker[w].n_batches && status == NK_OK; i++)
+				status = nk_pieces_add(&to.all, NK_STEAL(to.by_worker[w].batches[i]), err);
+			nk_pieces_release(&to.by_worker[w]);
+		}
 	}
-	nk_array *orders = joined->columns[n_columns];
-	NK_AUTO(nk_buffer) rows = NULL;
-	NK_TRY(nk_buffer_new(memory, joined->n_rows * 4, &rows, err));
-	nk_sort_key by_order = {0};
-	NK_TRY(nk_sort_rows(memory, &orders, &by_order, 1, joined->n_rows, (uint32_t *)rows->bytes, err));
-	nk_batch *sorted;
-	NK_TRY(nk_batch_take(memory, joined, (const uint32_t *)rows->bytes, joined->n_rows, &sorted, err));
-	nk_array_unref(sorted->columns[n_columns]);
-	sorted->columns[n_columns] = NULL;
-	sorted->n_columns = n_columns;
-	aggregation->ordered = sorted;
-	return NK_OK;
-}
-
-static nk_status next_of_ordered(nk_aggregation *aggregation, nk_batch **out, nk_error *err)
-{
-	int64_t batch_rows = aggregation->exec->batch_rows;
-	int64_t first = __atomic_fetch_add(&aggregation->next, batch_rows, __ATOMIC_RELAXED);
-	*out = NULL;
-	if (!aggregation->ordered || first >= aggregation->ordered->n_rows)
-		return NK_OK;
-	int64_t n = NK_MIN(batch_rows, aggregation->ordered->n_rows - first);
-	NK_TRY(nk_batch_slice(aggregation->exec->memory, aggregation->ordered, first, n, out, err));
-	(*out)->morsel = first / batch_rows;
-	(*out)->number = 0;
-	return NK_OK;
+	if (status == NK_OK)
+		status = nk__in_order(memory, &to.all, &aggregation->ordered, err);
+	nk_pieces_release(&to.all);
+	return status;
 }
 
 static nk_status finish(nk_receiver *sink, nk_error *err)
@@ -487,7 +451,7 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *err)
 {
 	nk_aggregation *aggregation = of_stream(stream);
-	NK_TRY(aggregation->config.maintain_order ? next_of_ordered(aggregation, out, err)
+	NK_TRY(aggregation->config.maintain_order ? nk__next_slice(aggregation->exec, aggregation->ordered, &aggregation->next, out, err)
 	       : aggregation->single            ? next_of_single(aggregation, out, err)
 	                                        : next_of_partitions(aggregation, number, out, err));
 	if (*out && aggregation->counters)
