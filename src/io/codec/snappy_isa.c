@@ -11,19 +11,21 @@
 
 #include <string.h>
 
-enum { SLOP = 80, TOO_LONG = 255 };
+enum { SLOP = 80, TOO_LONG = 255, NO_PARTNER = 255, PAIR_BYTES_MAX = 7 };
 
 typedef struct tag {
-	uint32_t offset_mask; /* of the bytes after the tag; 0 for literals */
+	uint16_t offset_mask; /* of the bytes after the tag; 0 for literals */
 	uint16_t offset_high; /* bits of the offset that the tag holds */
 	uint8_t length;       /* TOO_LONG: long literals and 4-byte offsets, left to the careful path */
 	uint8_t advance;      /* from this tag to the next */
+	uint8_t partner;      /* of copies of 4 to 7 bytes: the literal's tag that completes 8 bytes; else NO_PARTNER */
 } tag;
 
-#define LITERAL(n) {0, 0, (n) + 1, (n) + 2}
-#define COPY1(n) {0xff, ((n) >> 3) << 8, ((n) & 7) + 4, 2}
-#define COPY2(n) {0xffff, 0, (n) + 1, 3}
-#define LONG {0, 0, TOO_LONG, 1}
+#define PARTNER(length) ((length) >= 4 && (length) <= 7 ? 4 * (7 - (length)) : NO_PARTNER)
+#define LITERAL(n) {0, 0, (n) + 1, (n) + 2, NO_PARTNER}
+#define COPY1(n) {0xff, ((n) >> 3) << 8, ((n) & 7) + 4, 2, PARTNER(((n) & 7) + 4)}
+#define COPY2(n) {0xffff, 0, (n) + 1, 3, PARTNER((n) + 1)}
+#define LONG {0, 0, TOO_LONG, 1, NO_PARTNER}
 #define FOUR(n) LITERAL(n), COPY1(n), COPY2(n), LONG
 #define SIXTEEN(n) FOUR(n), FOUR(n + 1), FOUR(n + 2), FOUR(n + 3)
 #define LAST(n) LONG, COPY1(n), COPY2(n), LONG
@@ -113,29 +115,33 @@ static inline bool has_room(const state *s) { return s->in_end - s->in >= SLOP &
 /* Pairs that make one 8-byte word. Returns the number decoded; stops at the first token that is none. */
 static inline int64_t grid_loop(state *s)
 {
-	const uint8_t *in = s->in, *in_last = s->in_end - SLOP;
-	uint8_t *out = s->out, *out_last = s->out_end - SLOP, *out_start = s->out_start;
-	while (in <= in_last && out <= out_last) {
+	const uint8_t *in = s->in;
+	uint8_t *out = s->out;
+	uint64_t reach = (uint64_t)(out - s->out_start) - 8; /* an offset less 8 must not exceed it */
+	uint64_t value = 0;
+	if (out - s->out_start < 8)
+		return 0;
+	memcpy(&value, out - 8, 8);
+	int64_t n_in = (s->in_end - in - SLOP) / PAIR_BYTES_MAX, n_out = (s->out_end - out - SLOP) / 8;
+	for (int64_t n = n_in < n_out ? n_in : n_out; n > 0; n--) {
 		uint64_t word = load64(in);
 		unsigned literal = (uint8_t)word; /* (length - 1) << 2, so that twice it shifts by its bytes */
 		uint64_t twice = word + word;
 		__asm__("" : "+r"(twice)); /* or else the mask below becomes an instruction: shifts mask by themselves */
 		uint64_t rest = (word >> 16) >> (twice & 63);
-		const uint8_t *after = in + (literal >> 2) + 3;
-		in = after + (rest & 3); /* first of all: the next load waits for nothing else */
-		tag copy = tags[(uint8_t)rest];
-		uint64_t offset = ((rest >> 8) & copy.offset_mask) + copy.offset_high;
-		unsigned n_literal = (literal >> 2) + 1;
-		/* a second literal has offset 0, a long one or a 4-byte offset a length that fits no pair */
-		if ((literal & 0xf3) | (n_literal + copy.length != 8) | (offset < 8) |
-		    (offset > (uint64_t)(out - out_start))) {
-			in = after - n_literal - 2;
+		const tag *copy = &tags[(uint8_t)rest];
+		uint64_t offset = ((rest >> 8) & copy->offset_mask) + copy->offset_high;
+		if (copy->partner != literal || offset - 8 > reach)
 			break;
-		}
+		/* the word before is at hand; fetching it back from memory would be the slowest step of a chain of such */
+		uint64_t source = offset == 8 ? value : load64(out - offset);
 		uint64_t from_copy = UINT64_MAX << ((2 * literal + 8) & 63);
-		uint64_t value = (load64(out - offset) & from_copy) | ((word >> 8) & ~from_copy);
+		value = (source & from_copy) | ((word >> 8) & ~from_copy);
 		memcpy(out, &value, 8);
 		out += 8;
+		reach += 8;
+		in += (literal >> 2) + 3;
+		in += rest & 3;
 	}
 	int64_t n_words = (out - s->out) >> 3;
 	s->in = in;
