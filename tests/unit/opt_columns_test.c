@@ -104,6 +104,32 @@ static void sharing(void)
 	            "  scan t, 2/3 columns: a, s; where [(col(\"s\")) == (\"x\")]\n");
 }
 
+static nk_plan *sums_of(nk_plan *input, int64_t least)
+{
+	nk_plan *groups = group_by(input, col("b"), as(CALL("sum", col("a")), "n"));
+	return select_of(filter_by(groups, CALL("gt", col("n"), number(least))), EXPRS(col("b"), col("n")));
+}
+
+/* What was written twice is computed once, if it is really the same. */
+static void doubles(void)
+{
+	nk_plan *t = table();
+	nk_plan *most = select_of(sums_of(t, 5), EXPRS(as(CALL("max", col("n")), "most")));
+	nk_plan *joined = join_on(sums_of(t, 5), most, NK_JOIN_INNER, col("n"), col("most"));
+	char *text = optimized_text(joined, NK_OPT_ALL, false);
+	EXPECT(strstr(text, "(2 readers)") && strstr(text, "the rows of #"));
+	free(text);
+	most = select_of(sums_of(t, 6), EXPRS(as(CALL("max", col("n")), "most")));
+	joined = join_on(sums_of(t, 5), most, NK_JOIN_INNER, col("n"), col("most"));
+	text = optimized_text(joined, NK_OPT_ALL & ~NK_OPT_PREDICATE_PUSHDOWN, false);
+	/* up to where they differ */
+	EXPECT(strstr(text, "(2 readers) aggregate") && strstr(text, "(6)") && strstr(text, "(5)"));
+	free(text);
+	text = optimized_text(joined, NK_OPT_ALL & ~NK_OPT_COMMON_SUBPLANS, false);
+	EXPECT(!strstr(text, "(2 readers) aggregate"));
+	free(text);
+}
+
 /* Ten thousand steps neither recurse nor take for ever. */
 static void deep(void)
 {
@@ -122,6 +148,7 @@ int main(void)
 	projections();
 	limits();
 	sharing();
+	doubles();
 	deep();
 	release_made();
 	printf("%s\n", n_failed ? "failed" : "ok");
