@@ -33,40 +33,65 @@ int nk__join_build_side(const nk_rel *rel)
 	return rel->join.build_left ? 0 : 1;
 }
 
-/* Scans whose rows can be dropped when a key of theirs has no partner on the build side: below filters, projections
- * that pass the column on and joins, but not below anything that counts rows or has other users. */
+/* The input that a column comes from unchanged, where a row of the node does without the rows that lack it: filters,
+ * sorts, projections that pass it on (*id is then its name below), joins, and aggregations it is a key of (a group
+ * goes as a whole). NULL for what counts or compares rows. */
+static nk_rel *input_with(const nk_rel *rel, int *id)
+{
+	int at = nk__lower_position(rel, *id);
+	if (at < 0)
+		return NULL;
+	const nk_bound *made = NULL;
+	switch (rel->kind) {
+	case NK_REL_FILTER:
+		return rel->inputs[0];
+	case NK_REL_SORT:
+		return rel->sort.limit < 0 ? rel->inputs[0] : NULL;
+	case NK_REL_JOIN:
+		for (int i = 0; i < rel->n_inputs; i++)
+			if (nk__lower_position(rel->inputs[i], *id) >= 0)
+				return rel->join.validate == NK_VALIDATE_MANY_TO_MANY ? rel->inputs[i] : NULL;
+		return NULL;
+	case NK_REL_UNIQUE:
+		for (int i = 0; i < rel->unique.n_keys; i++)
+			if (rel->unique.keys[i] == *id)
+				return rel->inputs[0];
+		return NULL;
+	case NK_REL_PROJECT:
+		made = rel->project.exprs[at];
+		break;
+	case NK_REL_AGGREGATE:
+		made = at < rel->aggregate.n_keys ? rel->aggregate.keys[at] : NULL;
+		break;
+	default:
+		return NULL;
+	}
+	if (!made || made->kind != NK_BOUND_COLUMN)
+		return NULL;
+	*id = made->column;
+	return rel->inputs[0];
+}
+
+/* Scans whose rows can be dropped when a key of theirs has no partner on the build side. What has other users is left
+ * alone. */
 static nk_status offer_filter(nk_lowering *lowering, nk_rel *below, int id, nk_runtime_filter *filter, bool *taken, nk_error *err)
 {
-	nk_query *query = lowering->query;
-	nk_rel *rel = below;
 	*taken = false;
-	while (rel && lowering->n_users[rel->number] == 1) {
-		nk_rel *down = NULL;
-		if (rel->kind == NK_REL_SCAN) {
-			int at = nk__lower_position(rel, id);
-			if (at < 0 || rel->scan.source_columns[at] < 0 || rel->scan.offset != 0 || rel->scan.limit >= 0)
-				return NK_OK;
-			nk_scan_filter *grown;
-			NK_TRY(NK_ARENA_NEW(query->arena, &grown, rel->scan.n_runtime_filters + 1, err));
-			if (rel->scan.n_runtime_filters)
-				memcpy(grown, rel->scan.runtime_filters, (size_t)rel->scan.n_runtime_filters * sizeof *grown);
-			grown[rel->scan.n_runtime_filters++] = (nk_scan_filter){.filter = filter, .column = rel->scan.source_columns[at]};
-			rel->scan.runtime_filters = grown;
-			*taken = true;
-			return NK_OK;
-		}
-		if (rel->kind == NK_REL_FILTER || rel->kind == NK_REL_PROJECT || rel->kind == NK_REL_JOIN)
-			for (int i = 0; i < rel->n_inputs && !down; i++)
-				if (nk__lower_position(rel->inputs[i], id) >= 0 && nk__lower_position(rel, id) >= 0)
-					down = rel->inputs[i];
-		if (rel->kind == NK_REL_PROJECT && down) {
-			/* An id that a projection computes is not its input's, even if the number is met below. */
-			int at = nk__lower_position(rel, id);
-			if (rel->project.exprs[at]->kind != NK_BOUND_COLUMN || rel->project.exprs[at]->column != id)
-				return NK_OK;
-		}
-		rel = down;
-	}
+	nk_rel *rel = below;
+	while (rel && rel->kind != NK_REL_SCAN && lowering->n_users[rel->number] == 1)
+		rel = input_with(rel, &id);
+	if (!rel || rel->kind != NK_REL_SCAN || lowering->n_users[rel->number] != 1)
+		return NK_OK;
+	int at = nk__lower_position(rel, id);
+	if (at < 0 || rel->scan.source_columns[at] < 0 || rel->scan.offset != 0 || rel->scan.limit >= 0)
+		return NK_OK;
+	nk_scan_filter *grown;
+	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &grown, rel->scan.n_runtime_filters + 1, err));
+	if (rel->scan.n_runtime_filters)
+		memcpy(grown, rel->scan.runtime_filters, (size_t)rel->scan.n_runtime_filters * sizeof *grown);
+	grown[rel->scan.n_runtime_filters++] = (nk_scan_filter){.filter = filter, .column = rel->scan.source_columns[at]};
+	rel->scan.runtime_filters = grown;
+	*taken = true;
 	return NK_OK;
 }
 
