@@ -5,7 +5,7 @@
 
 #include "eval/program_internal.h"
 
-nk_status nk__aggregate_rows(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
+static nk_status aggregate_rows(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
                              nk_error *err)
 {
 	const nk_aggregate *aggregate = call->aggregate;
@@ -20,14 +20,14 @@ nk_status nk__aggregate_rows(const nk_bound *call, nk_memory *memory, nk_array *
 	return aggregate->finish(&context, state, 1, out, err);
 }
 
-nk_status nk__call_column(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
+nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
                           nk_error *err)
 {
 	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory};
 	if (call->kernel)
 		return call->kernel(&context, args, n_rows, out, err);
 	if (call->aggregate)
-		return nk__aggregate_rows(call, memory, args, n_rows, out, err);
+		return aggregate_rows(call, memory, args, n_rows, out, err);
 	int64_t offsets[2] = {0, n_rows};
 	return call->segmented(&context, args, 1, offsets, out, err);
 }
@@ -69,7 +69,7 @@ static nk_status run_call(const nk_bound *call, nk_memory *memory, nk_array **ar
 			nk_array_unref(args[i]);
 			args[i] = flat;
 		}
-	return nk__call_column(call, memory, args, n_rows, out, err);
+	return nk_eval_column_call(call, memory, args, n_rows, out, err);
 }
 
 nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,

@@ -226,7 +226,7 @@ static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *ar
 		for (int i = 0; status == NK_OK && i < call->n_args; i++)
 			status = nk_array_slice(g->memory, arrays[i], from, n, &args[i], err);
 		if (status == NK_OK)
-			status = nk__call_column(call, g->memory, args, n, &results[group], err);
+			status = nk_eval_column_call(call, g->memory, args, n, &results[group], err);
 		for (int i = 0; i < call->n_args; i++) {
 			nk_array_unref(args[i]);
 			args[i] = NULL;

@@ -38,5 +38,8 @@ NK_MUST_CHECK nk_status nk_program_run_groups(const nk_program *program, nk_memo
 /* Evaluate one call on given arrays, the way programs do it (validity, constants, dictionaries). */
 NK_MUST_CHECK nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
                                      nk_array **out, nk_error *err);
+/* The same for a call that is not elementwise: args are whole columns, flat or constant. */
+NK_MUST_CHECK nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
+                                            nk_array **out, nk_error *err);
 
 #endif

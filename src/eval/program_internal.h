@@ -20,11 +20,4 @@ struct nk_program {
 	int n_outputs;
 };
 
-/* The aggregate of one call over all rows: init, update, finish. args as the aggregate wants them. */
-NK_MUST_CHECK nk_status nk__aggregate_rows(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
-                                           nk_array **out, nk_error *err);
-/* A call that is not elementwise, over whole columns (flat or constant args of n_rows rows). */
-NK_MUST_CHECK nk_status nk__call_column(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
-                                        nk_array **out, nk_error *err);
-
 #endif

@@ -237,6 +237,8 @@ nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column
 {
 	nk_array *array;
 	NK_TRY(nk_column_array(nk_arena_memory(binder->arena), column, &array, err));
+	if (array->n_rows == 1 && array->dtype->id == NK_TYPE_LIST) /* one list is a value: what is_in and its like take */
+		return literal_from_array(binder, array, false, out, err);
 	NK_TRY(nk_arena_defer(binder->arena, array_release, array, err));
 	nk_bound node = {.kind = NK_BOUND_SERIES, .shape = NK_SHAPE_ANY, .dtype = array->dtype, .array = array};
 	NK_TRY(nk_arena_string(binder->arena, name, (int64_t)strlen(name), &node.name, err));

@@ -1,0 +1,156 @@
+/* Where the layers meet: a plan is bound, optimised, executed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/context.h"
+#include "exec/execute.h"
+#include "io/parquet/parquet.h"
+#include "opt/optimize.h"
+#include "plan/rel.h"
+
+struct nk_cancellation {
+	int raised; /* atomic */
+};
+
+nk_status nk_cancellation_new(nk_cancellation **out, nk_error *err)
+{
+	nk_cancellation *made = calloc(1, sizeof *made);
+	if (!made)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a cancellation");
+	*out = made;
+	return NK_OK;
+}
+
+void nk_cancellation_raise(nk_cancellation *cancellation) { __atomic_store_n(&cancellation->raised, 1, __ATOMIC_RELAXED); }
+void nk_cancellation_free(nk_cancellation *cancellation) { free(cancellation); }
+
+static bool is_raised(void *data) { return __atomic_load_n(&((nk_cancellation *)data)->raised, __ATOMIC_RELAXED) != 0; }
+
+/* A bound, optimised query with a tracker of its own. */
+typedef struct prepared {
+	const nk_context *context;
+	nk_memory *memory;
+	nk_query *query;
+	nk_run run;
+} prepared;
+
+static void prepared_release(prepared *p)
+{
+	nk_query_free(p->query);
+	nk_memory_unref(p->memory);
+}
+
+static nk_status prepare(prepared *p, nk_plan *plan, const nk_collect_options *options, bool optimized, nk_error *err)
+{
+	nk_collect_options none = NK_OPTIONS(nk_collect_options);
+	if (!options)
+		options = &none;
+	*p = (prepared){0};
+	NK_TRY(nk__context_get(&p->context, err));
+	p->memory = nk_memory_new(p->context->memory, options->memory_limit > 0 ? options->memory_limit : p->context->memory_limit);
+	if (!p->memory)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a query");
+	NK_TRY(nk_query_bind(plan, p->memory, &p->query, err));
+	if (optimized)
+		NK_TRY(nk_optimize(p->query, NK_OPT_ALL & ~options->skip_optimizations, err));
+	p->run = (nk_run){.pool = p->context->pool,
+	                  .memory = p->memory,
+	                  .batch_rows = p->context->batch_rows,
+	                  .force_spill = p->context->force_spill,
+	                  .spill_folder = p->context->spill_folder,
+	                  .is_cancelled = options->cancellation ? is_raised : NULL,
+	                  .data = options->cancellation};
+	return NK_OK;
+}
+
+nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out, nk_error *err)
+{
+	prepared p;
+	nk_status status = prepare(&p, plan, options, true, err);
+	if (status == NK_OK)
+		status = nk_execute(p.query, &p.run, out, err);
+	prepared_release(&p);
+	return status;
+}
+
+nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err)
+{
+	const nk_context *context;
+	NK_TRY(nk__context_get(&context, err));
+	const nk_schema *schema;
+	NK_TRY(nk_plan_schema(plan, context->memory, &schema, err));
+	nk_column **columns = calloc((size_t)schema->n_fields + 1, sizeof *columns);
+	nk_status status = columns ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a schema");
+	for (int i = 0; status == NK_OK && i < schema->n_fields; i++) {
+		NK_AUTO(nk_array) nothing = NULL;
+		status = nk_array_new_null(context->memory, schema->fields[i].dtype, 0, &nothing, err);
+		if (status == NK_OK)
+			status = nk_column_from_array(context->memory, nothing, &columns[i], err);
+	}
+	if (status == NK_OK)
+		status = nk_frame_new((nk_schema *)schema, columns, 0, out, err);
+	for (int i = 0; columns && i < schema->n_fields; i++)
+		nk_column_unref(columns[i]);
+	free(columns);
+	return status;
+}
+
+nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, const nk_collect_options *options, char **out,
+                          nk_error *err)
+{
+	bool dot = format && strcmp(format, "dot") == 0;
+	if (format && !dot && strcmp(format, "text") != 0)
+		return nk_fail(err, NK_VALUE, "format must be \"text\" or \"dot\", got \"%s\"", format);
+	prepared p;
+	nk_status status = prepare(&p, plan, options, optimized, err);
+	if (status == NK_OK && analyze) {
+		nk_frame *frame;
+		status = nk_execute(p.query, &p.run, &frame, err);
+		if (status == NK_OK)
+			nk_frame_unref(frame);
+	}
+	NK_TEXT(text);
+	if (status == NK_OK) {
+		if (dot)
+			nk_query_explain_dot(p.query, &text);
+		else
+			nk_query_explain(p.query, analyze, &text);
+		status = nk_text_finish(&text, err);
+	}
+	if (status == NK_OK)
+		*out = NK_STEAL(text.bytes);
+	prepared_release(&p);
+	return status;
+}
+
+static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
+{
+	static const struct {
+		const char *name;
+		nk_codec codec;
+	} names[] = {{"uncompressed", NK_CODEC_NONE}, {"snappy", NK_CODEC_SNAPPY}, {"zstd", NK_CODEC_ZSTD}, {"lz4", NK_CODEC_LZ4_RAW}, {"lz4_raw", NK_CODEC_LZ4_RAW}};
+	for (int i = 0; i < NK_COUNT(names); i++)
+		if (strcmp(names[i].name, name) == 0) {
+			*out = names[i].codec;
+			return NK_OK;
+		}
+	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got "%s"", name);
+}
+
+nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err)
+{
+	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD};
+	if (options) {
+		to.group_rows = options->row_group_rows;
+		if (options->compression)
+			NK_TRY(codec_of(options->compression, &to.codec, err));
+	}
+	NK_AUTO(nk_sink) sink = NULL;
+	NK_TRY(nk_parquet_sink_new(path, &to, &sink, err));
+	prepared p;
+	nk_status status = prepare(&p, plan, NULL, true, err);
+	if (status == NK_OK)
+		status = nk_execute_into(p.query, &p.run, sink, err);
+	prepared_release(&p);
+	return status;
+}
