@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-enum { PIECE = 1024, WIDTH_MAX_SHUFFLE = 25, READ_AHEAD = 32 };
+enum { PIECE = 1024, WIDTH_MAX_SHUFFLE = 25, READ_AHEAD = 32, SHORT_RUN = 32 };
 
 /* Begin the next run unless one is under way. False at the end of the stream and on malformed headers. */
 static inline bool start_run(nk_rle *rle)
@@ -72,26 +72,39 @@ static inline uint32_t packed_value(const nk_rle *rle, int phase)
 
 #ifdef __AVX2__
 /* For 8 codes of one width: the 128-bit lanes start at byte 0 and at the byte that holds code 4. */
+typedef struct unpacking {
+	uint8_t bytes[32];
+	uint32_t shifts[8];
+} unpacking;
+
+#define BIT(w, i) ((i) * (w) - ((i) < 4 ? 0 : 4 * (w) / 8 * 8))
+#define FOUR_BYTES(w, i) BIT(w, i) / 8, BIT(w, i) / 8 + 1, BIT(w, i) / 8 + 2, BIT(w, i) / 8 + 3
+#define UNPACKING(w)                                                                                               \
+	{{FOUR_BYTES(w, 0), FOUR_BYTES(w, 1), FOUR_BYTES(w, 2), FOUR_BYTES(w, 3), FOUR_BYTES(w, 4), FOUR_BYTES(w, 5), \
+	  FOUR_BYTES(w, 6), FOUR_BYTES(w, 7)},                                                                         \
+	 {BIT(w, 0) % 8, BIT(w, 1) % 8, BIT(w, 2) % 8, BIT(w, 3) % 8, BIT(w, 4) % 8, BIT(w, 5) % 8, BIT(w, 6) % 8,    \
+	  BIT(w, 7) % 8}}
+static const unpacking unpackings[WIDTH_MAX_SHUFFLE + 1] = {
+	UNPACKING(0),  UNPACKING(1),  UNPACKING(2),  UNPACKING(3),  UNPACKING(4),  UNPACKING(5),  UNPACKING(6),
+	UNPACKING(7),  UNPACKING(8),  UNPACKING(9),  UNPACKING(10), UNPACKING(11), UNPACKING(12), UNPACKING(13),
+	UNPACKING(14), UNPACKING(15), UNPACKING(16), UNPACKING(17), UNPACKING(18), UNPACKING(19), UNPACKING(20),
+	UNPACKING(21), UNPACKING(22), UNPACKING(23), UNPACKING(24), UNPACKING(25),
+};
+
 static inline int64_t unpack_groups(const nk_rle *rle, uint32_t *out, int64_t n_groups)
 {
 	int width = rle->width;
 	if (width > WIDTH_MAX_SHUFFLE)
 		return 0;
 	int high = (4 * width) >> 3;
-	uint8_t bytes[32];
-	uint32_t shifts[8];
-	for (int i = 0; i < 8; i++) {
-		int bit = i * width - (i < 4 ? 0 : 8 * high);
-		for (int k = 0; k < 4; k++)
-			bytes[4 * i + k] = (uint8_t)((bit >> 3) + k);
-		shifts[i] = (uint32_t)(bit & 7);
-	}
-	__m256i shuffle = _mm256_loadu_si256((const __m256i *)bytes);
-	__m256i shift = _mm256_loadu_si256((const __m256i *)shifts);
+	__m256i shuffle = _mm256_loadu_si256((const __m256i *)unpackings[width].bytes);
+	__m256i shift = _mm256_loadu_si256((const __m256i *)unpackings[width].shifts);
 	__m256i mask = _mm256_set1_epi32((int)(((uint64_t)1 << width) - 1));
 	const uint8_t *at = rle->at;
-	int64_t n_safe = (rle->end - at - READ_AHEAD) / width;
-	n_groups = n_groups < n_safe ? n_groups : n_safe;
+	if (rle->end - at < READ_AHEAD + n_groups * width) {
+		int64_t n_safe = (rle->end - at - READ_AHEAD) / width;
+		n_groups = n_groups < n_safe ? n_groups : n_safe;
+	}
 	for (int64_t g = 0; g < n_groups; g++, at += width, out += 8) {
 		__m256i words = _mm256_loadu2_m128i((const __m128i *)(at + high), (const __m128i *)at);
 		words = _mm256_srlv_epi32(_mm256_shuffle_epi8(words, shuffle), shift);
@@ -148,8 +161,13 @@ static bool decode_codes(nk_rle *rle, uint32_t *out, int64_t n)
 		int64_t n_now = n < n_run ? n : n_run;
 		if (rle->n_repeated > 0) {
 			uint32_t value = rle->value;
-			for (int64_t i = 0; i < n_now; i++)
-				out[i] = value;
+			if (n_now <= SHORT_RUN && n >= SHORT_RUN) { /* what is too much is overwritten */
+				for (int64_t i = 0; i < SHORT_RUN; i++)
+					out[i] = value;
+			} else {
+				for (int64_t i = 0; i < n_now; i++)
+					out[i] = value;
+			}
 			rle->n_repeated -= n_now;
 		} else {
 			take_packed(rle, out, n_now);
