@@ -211,16 +211,20 @@ static double share_of(const nk_opt *opt, const nk_bound *expr, int depth)
 		return op == NK_OP_EQ ? share : 1 - share;
 	}
 	nk_column_estimate estimate = nk__estimate_expr(opt, column);
-	bool is_placed = estimate.has_bounds && scalar_to_double(value, &point);
+	bool has_point = scalar_to_double(value, &point), is_placed = estimate.has_bounds && has_point;
 	if (op == NK_OP_EQ || op == NK_OP_NE) {
 		share = 1 / compared_distinct(&estimate);
 		if (is_placed && (point < estimate.min || point > estimate.max))
 			share = SHARE_LEAST;
 		return (op == NK_OP_EQ ? share : 1 - share) * (1 - estimate.null_fraction);
 	}
+	bool is_upper = op == NK_OP_LT || op == NK_OP_LE;
+	if (!is_placed && has_point && estimate.mean > 0) {
+		share = exp(-fmax(point, 0) / estimate.mean);
+		return is_upper ? 1 - share : share;
+	}
 	if (!is_placed)
 		return SHARE_COMPARE;
-	bool is_upper = op == NK_OP_LT || op == NK_OP_LE;
 	return share_of_range(&estimate, is_upper ? estimate.min : point, is_upper ? point : estimate.max);
 }
 
@@ -449,6 +453,30 @@ static void estimate_exprs(nk_opt *opt, nk_rel *rel, nk_bound *const *exprs)
 	}
 }
 
+/* Totals and counts over groups of `size` rows; extremes and means stay within the bounds of what they are of. */
+static void estimate_result(nk_opt *opt, const nk_bound *aggregate, double size, nk_column_estimate *made)
+{
+	if (aggregate->kind != NK_BOUND_CALL)
+		return;
+	const char *name = aggregate->func->name;
+	if (strcmp(name, "len") == 0 || strcmp(name, "count") == 0 || strcmp(name, "n_unique") == 0) {
+		made->mean = size;
+		return;
+	}
+	if (!aggregate->n_args)
+		return;
+	nk_column_estimate of = nk__estimate_expr(opt, aggregate->args[0]);
+	if (!of.has_bounds)
+		return;
+	if (strcmp(name, "sum") == 0 && of.min >= 0) {
+		made->mean = size * (of.min + of.max) / 2;
+	} else if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0 || strcmp(name, "mean") == 0) {
+		made->has_bounds = true;
+		made->min = of.min;
+		made->max = of.max;
+	}
+}
+
 static void estimate_aggregate(nk_opt *opt, nk_rel *rel, double n_rows, int maker)
 {
 	int n_keys = rel->aggregate.n_keys;
@@ -461,8 +489,11 @@ static void estimate_aggregate(nk_opt *opt, nk_rel *rel, double n_rows, int make
 		made->min = key.min;
 		made->max = key.max;
 	}
-	for (int i = n_keys; i < rel->n_columns; i++)
+	for (int i = n_keys; i < rel->n_columns; i++) {
 		set_made(opt, rel->columns[i], rel->n_rows, rel->n_rows, maker);
+		estimate_result(opt, rel->aggregate.aggregates[i - n_keys], n_rows / fmax(rel->n_rows, 1),
+		                &opt->estimates[rel->columns[i]]);
+	}
 }
 
 static nk_status estimate_join(nk_opt *opt, nk_rel *rel, nk_error *err)
@@ -563,6 +594,9 @@ static void add_wanted(const nk_rel *rel, nk_ids *wanted)
 	case NK_REL_AGGREGATE:
 		for (int i = 0; i < rel->aggregate.n_keys; i++)
 			nk__ids_add_expr(wanted, rel->aggregate.keys[i]);
+		for (int i = 0; i < rel->aggregate.n_aggregates; i++)
+			if (nk__ids_has(wanted, rel->columns[rel->aggregate.n_keys + i]))
+				nk__ids_add_expr(wanted, rel->aggregate.aggregates[i]);
 		break;
 	case NK_REL_JOIN:
 		for (int i = 0; i < rel->join.n_keys; i++) {
