@@ -21,7 +21,7 @@ static uint64_t round_to_odd(const nk_power *power, uint64_t factor)
 }
 
 /* significand * 2^exponent; irregular when the lower neighbour is nearer than the upper. */
-static nk_decimal_float shortest(uint64_t significand, int exponent, bool irregular)
+static nk_decimal_float shortest(uint64_t significand, int exponent, bool irregular, bool ties_up)
 {
 	bool even = (significand & 1) == 0;
 	int k = irregular ? log10_of_three_quarters(exponent) : log10_of_power_of_two(exponent);
@@ -43,7 +43,7 @@ static nk_decimal_float shortest(uint64_t significand, int exponent, bool irregu
 	if (down != up)
 		return (nk_decimal_float){s + up, k};
 	uint64_t middle = 4 * s + 2;
-	return (nk_decimal_float){s + (here > middle || (here == middle && (s & 1))), k};
+	return (nk_decimal_float){s + (here > middle || (here == middle && (ties_up || (s & 1)))), k};
 }
 
 static nk_decimal_float without_zeros(nk_decimal_float value)
@@ -57,7 +57,7 @@ static nk_decimal_float without_zeros(nk_decimal_float value)
 	return value;
 }
 
-nk_decimal_float nk_shortest_f64(double value)
+static nk_decimal_float shortest_f64(double value, bool ties_up)
 {
 	uint64_t bits;
 	memcpy(&bits, &value, sizeof bits);
@@ -69,8 +69,11 @@ nk_decimal_float nk_shortest_f64(double value)
 	int exponent = (biased ? biased : 1) - 1075;
 	if (exponent <= 0 && exponent > -53 && (significand & (((uint64_t)1 << -exponent) - 1)) == 0)
 		return without_zeros((nk_decimal_float){significand >> -exponent, 0}); /* a small integer */
-	return without_zeros(shortest(significand, exponent, fraction == 0 && biased > 1));
+	return without_zeros(shortest(significand, exponent, fraction == 0 && biased > 1, ties_up));
 }
+
+nk_decimal_float nk_shortest_f64(double value) { return shortest_f64(value, false); }
+nk_decimal_float nk_shortest_f64_ties_up(double value) { return shortest_f64(value, true); }
 
 nk_decimal_float nk_shortest_f32(float value)
 {
@@ -82,5 +85,5 @@ nk_decimal_float nk_shortest_f32(float value)
 		return (nk_decimal_float){0, 0};
 	uint32_t significand = biased ? fraction | (uint32_t)1 << 23 : fraction;
 	int exponent = (biased ? biased : 1) - 150;
-	return without_zeros(shortest(significand, exponent, fraction == 0 && biased > 1));
+	return without_zeros(shortest(significand, exponent, fraction == 0 && biased > 1, false));
 }

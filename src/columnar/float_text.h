@@ -10,8 +10,9 @@ typedef struct nk_decimal_float {
 	int exponent;
 } nk_decimal_float;
 
-/* Of a finite value's magnitude. */
+/* Of a finite value's magnitude. Of two equally near candidates the even one, or the larger when ties go up. */
 nk_decimal_float nk_shortest_f64(double value);
+nk_decimal_float nk_shortest_f64_ties_up(double value);
 nk_decimal_float nk_shortest_f32(float value);
 
 #endif

@@ -62,7 +62,7 @@ static void tidy_exponent(char *text)
 /* All digits of a finite value without an exponent, shortest form, no ".0". */
 static void plain_digits(char *out, double value)
 {
-	nk_decimal_float shortest = nk_shortest_f64(value);
+	nk_decimal_float shortest = nk_shortest_f64_ties_up(value);
 	char digits[NK_FORMAT_BYTES];
 	int n_digits = nk_format_u64(shortest.digits, digits), point = n_digits + shortest.exponent;
 	if (signbit(value))
@@ -89,7 +89,7 @@ static void plain_digits(char *out, double value)
 /* The shortest digits with an exponent. */
 static void scientific_digits(char out[static PLAIN_BYTES], double value)
 {
-	nk_decimal_float shortest = nk_shortest_f64(value);
+	nk_decimal_float shortest = nk_shortest_f64_ties_up(value);
 	char digits[NK_FORMAT_BYTES];
 	int n_digits = nk_format_u64(shortest.digits, digits);
 	digits[n_digits] = 0;

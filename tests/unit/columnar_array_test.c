@@ -6,16 +6,7 @@
 #include "columnar/batch.h"
 #include "columnar/builder.h"
 #include "columnar/frame.h"
-
-static int n_failed;
-
-#define EXPECT(condition)                                                   \
-	do {                                                                    \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			n_failed++;                                                     \
-		}                                                                   \
-	} while (0)
+#include "expect.h"
 
 static const char *const words[] = {"", "short", "exactly12byt", "thirteen byte",
                                     "a rather longer string of bytes"};
@@ -361,5 +352,5 @@ int main(void)
 	dtypes_are_interned_and_parse();
 	wide_schemas_find_names();
 	every_allocation_may_fail();
-	return n_failed != 0;
+	return expect_report();
 }

@@ -7,16 +7,7 @@
 
 #include "columnar/arrow.h"
 #include "columnar/builder.h"
-
-static int n_failed;
-
-#define EXPECT(condition)                                                   \
-	do {                                                                    \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			n_failed++;                                                     \
-		}                                                                   \
-	} while (0)
+#include "expect.h"
 
 /* ---- Foreign arrays that live on the stack; n_released counts their release calls ---- */
 
@@ -346,5 +337,5 @@ int main(void)
 			}
 		}
 	EXPECT(n_released > 0);
-	return n_failed != 0;
+	return expect_report();
 }

@@ -9,22 +9,13 @@
 #include "columnar/format.h"
 #include "columnar/parse.h"
 #include "columnar/time_zone.h"
-
-static int n_failed;
-
-#define EXPECT(condition)                                                   \
-	do {                                                                    \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			n_failed++;                                                     \
-		}                                                                   \
-	} while (0)
+#include "expect.h"
 
 static void same(const char *got, int64_t n_got, const char *wanted, int line)
 {
 	if (n_got != (int64_t)strlen(wanted) || memcmp(got, wanted, (size_t)n_got) != 0) {
 		fprintf(stderr, "line %d: \"%.*s\" instead of \"%s\"\n", line, (int)n_got, got, wanted);
-		n_failed++;
+		expect_n_failed++;
 	}
 }
 
@@ -293,5 +284,5 @@ int main(void)
 	numbers_parse();
 	floats_read_back();
 	hard_floats_parse();
-	return n_failed != 0;
+	return expect_report();
 }
