@@ -134,7 +134,7 @@ static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
 			*out = names[i].codec;
 			return NK_OK;
 		}
-	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got "%s"", name);
+	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got \"%s\"", name);
 }
 
 nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err)
