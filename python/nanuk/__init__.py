@@ -1,0 +1,156 @@
+"""nanuk: DataFrames and queries on Arrow data, with the API of Polars.
+
+    import nanuk as pl
+
+    pl.scan_parquet("lineitem.parquet").filter(pl.col("l_quantity") > 30).select(pl.len()).collect()
+"""
+
+from nanuk import _nanuk, exceptions
+from nanuk.config import Config
+from nanuk.datatypes import (
+    Array,
+    Binary,
+    Boolean,
+    Categorical,
+    DataType,
+    Date,
+    Datetime,
+    Decimal,
+    Duration,
+    Enum,
+    Field,
+    Float16,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Int128,
+    List,
+    Null,
+    Object,
+    String,
+    Struct,
+    Time,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    UInt128,
+    Unknown,
+    Utf8,
+)
+from nanuk.datatypes import _from_text as _dtype_from_text
+from nanuk.dataframe import DataFrame
+from nanuk.expr import Expr
+from nanuk.functions import (
+    all,
+    all_horizontal,
+    any,
+    any_horizontal,
+    coalesce,
+    col,
+    collect_all,
+    concat,
+    concat_str,
+    count,
+    element,
+    exclude,
+    first,
+    format,
+    get_index_type,
+    implode,
+    last,
+    len,
+    lit,
+    max,
+    max_horizontal,
+    mean,
+    mean_horizontal,
+    median,
+    min,
+    min_horizontal,
+    n_unique,
+    nth,
+    quantile,
+    select,
+    std,
+    sum,
+    sum_horizontal,
+    thread_pool_size,
+    var,
+    when,
+)
+from nanuk.lazyframe import LazyFrame, QueryOptFlags
+from nanuk.schema import Schema
+from nanuk.series import Series
+
+__version__ = _nanuk.version
+
+_nanuk.set_exceptions(exceptions._BY_STATUS)
+_nanuk.set_classes({"Expr": Expr, "Series": Series, "DataFrame": DataFrame, "LazyFrame": LazyFrame})
+_nanuk.set_dtype_factory(_dtype_from_text)
+
+# What takes longer to import than it is worth at once: name -> module.
+_LAZY = {
+    "from_arrow": "convert",
+    "from_dict": "convert",
+    "from_dicts": "convert",
+    "from_numpy": "convert",
+    "from_pandas": "convert",
+    "from_records": "convert",
+    "read_parquet": "io",
+    "read_parquet_schema": "io",
+    "scan_parquet": "io",
+}
+_MODULES = ("selectors", "testing", "datatypes", "functions", "io", "config", "schema", "convert")
+
+# Names of Polars 1 that moved: their module.
+_MOVED = {
+    "exceptions": tuple(exceptions.__all__),
+    "datatypes": (
+        "DATETIME_DTYPES", "DURATION_DTYPES", "FLOAT_DTYPES", "INTEGER_DTYPES", "NESTED_DTYPES", "NUMERIC_DTYPES",
+        "SIGNED_INTEGER_DTYPES", "TEMPORAL_DTYPES", "UNSIGNED_INTEGER_DTYPES", "N_INFER_DEFAULT",
+        "DTYPE_TEMPORAL_UNITS",
+    ),
+}  # fmt: skip
+_REMOVED = {"threadpool_size": "`thread_pool_size`", "read_csv_batched": "`scan_csv`", "arctan2d": None, "groups": None}
+
+
+def __getattr__(name: str):
+    import importlib
+
+    if name in _LAZY:
+        value = getattr(importlib.import_module(f"nanuk.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"nanuk.{name}")
+    for module, names in _MOVED.items():
+        if name in names:
+            msg = f"`{name}` was removed in version 2.0 from the top level; use `{module}.{name}`"
+            raise exceptions.AttributeRemovedError(msg)
+    if name in _REMOVED:
+        instead = f"; use {_REMOVED[name]}" if _REMOVED[name] else ""
+        msg = f"`{name}` was removed in version 2.0{instead}"
+        raise exceptions.AttributeRemovedError(msg)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__():
+    return sorted({*__all__, "selectors", "testing", "datatypes"})
+
+
+__all__ = [
+    "Array", "Binary", "Boolean", "Categorical", "Config", "DataFrame", "DataType", "Date", "Datetime", "Decimal",
+    "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16", "Int32", "Int64", "Int8",
+    "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "Schema", "Series", "String", "Struct", "Time", "UInt128",
+    "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "all", "all_horizontal", "any", "any_horizontal",
+    "coalesce", "col", "collect_all", "concat", "concat_str", "count", "element", "exceptions", "exclude", "first",
+    "format", "from_arrow", "from_dict", "from_dicts", "from_numpy", "from_pandas", "from_records", "get_index_type",
+    "implode", "last", "len", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "min",
+    "min_horizontal", "n_unique", "nth", "quantile", "read_parquet", "read_parquet_schema", "scan_parquet", "select",
+    "std", "sum", "sum_horizontal", "thread_pool_size", "var", "when",
+]  # fmt: skip

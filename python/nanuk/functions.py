@@ -1,0 +1,328 @@
+"""Functions that make expressions."""
+
+from __future__ import annotations
+
+from nanuk import _nanuk
+from nanuk.datatypes import DataType, DataTypeClass, is_polars_dtype, parse_into_dtype
+from nanuk.expr import Expr, _Dtype
+from nanuk.parse import flatten, is_several, parse_exprs
+from nanuk.when import when
+
+
+class Column:
+    """Columns: `col("a")`, `col("a", "b")`, `col.a`, `col(Int64)`, `col("^a.*$")`, `col("*")`."""
+
+    __slots__ = ()
+
+    def __call__(self, name, *more_names) -> Expr:
+        """Columns by name, pattern or dtype.
+
+        Raises TypeError for anything else.
+        """
+        if not more_names and type(name) is str:
+            return _nanuk.col(name)
+        names = [*name, *more_names] if is_several(name) else [name, *more_names]
+        if isinstance(name, str) and not more_names:
+            return _nanuk.col(name)
+        if all(isinstance(item, str) for item in names):
+            if any(item.startswith("^") and item.endswith("$") for item in names):
+                from nanuk.selectors import of_columns
+
+                return of_columns(names).as_expr()
+            return _nanuk.selector("names", tuple(names), True)
+        if all(isinstance(item, (DataType, DataTypeClass, type)) for item in names):
+            from nanuk.selectors import _of_dtypes
+
+            return _of_dtypes([parse_into_dtype(item) for item in names]).as_expr()
+        msg = (
+            "invalid input for `col`\n\nExpected iterable of type `str` or `DataType`, got "
+            f"{'iterable of ' if len(names) > 1 else ''}type {type(names[0]).__name__!r}."
+        )
+        raise TypeError(msg)
+
+    def __getattr__(self, name: str) -> Expr:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nanuk.col(name)
+
+    def __repr__(self) -> str:
+        return "<function col>"
+
+    def __reduce__(self):
+        return "col"
+
+
+col = Column()
+
+
+def lit(value, dtype=None, *, allow_object: bool = False) -> Expr:
+    """A value as an expression; a list as one row that holds a list, a Series or array as a column.
+
+    A bare number bends to the dtypes beside it, unless a dtype is given. Raises TypeError for values without a dtype.
+    """
+    if isinstance(value, (set, frozenset)):
+        value = list(value)
+    elif hasattr(value, "__array_interface__") and getattr(value, "shape", ()) != ():
+        from nanuk.series import Series
+
+        value = Series("literal", value)
+    elif not isinstance(value, (_nanuk.Expr, _nanuk.Series)) and hasattr(value, "value") and hasattr(value, "_sort_order_"):
+        value = value.value
+    expr = _nanuk.lit(value)
+    return expr if dtype is None else expr._call("cast", dtype=_Dtype(dtype))
+
+
+def len() -> Expr:
+    """How many rows there are."""
+    return _nanuk.call("len")
+
+
+def element() -> Expr:
+    """The value that a nested expression looks at."""
+    return _nanuk.col("")
+
+
+# ---- Aggregations of columns by name ----
+
+
+def all(*names, ignore_nulls: bool = True) -> Expr:
+    """All columns; or, of columns by name, whether all values are true."""
+    if not names:
+        return _nanuk.selector("all", (), False)
+    return col(*names).all(ignore_nulls=ignore_nulls)
+
+
+def any(*names, ignore_nulls: bool = True) -> Expr:
+    """Whether any value of a column is true."""
+    return col(*names).any(ignore_nulls=ignore_nulls)
+
+
+def sum(*names) -> Expr:
+    """Sums of columns."""
+    return col(*names).sum()
+
+
+def mean(*columns) -> Expr:
+    """Means of columns."""
+    return col(*columns).mean()
+
+
+def median(*columns) -> Expr:
+    """Medians of columns."""
+    return col(*columns).median()
+
+
+def min(*names) -> Expr:
+    """Smallest values of columns."""
+    return col(*names).min()
+
+
+def max(*names) -> Expr:
+    """Largest values of columns."""
+    return col(*names).max()
+
+
+def count(*columns) -> Expr:
+    """How many values of columns are not null; without columns, how many rows there are."""
+    return col(*columns).count() if columns else _nanuk.call("len")
+
+
+def n_unique(*columns) -> Expr:
+    """How many different values columns have."""
+    return col(*columns).n_unique()
+
+
+def std(column, ddof: int = 1) -> Expr:
+    """Standard deviation of a column."""
+    return col(column).std(ddof)
+
+
+def var(column, ddof: int = 1) -> Expr:
+    """Variance of a column."""
+    return col(column).var(ddof)
+
+
+def quantile(column, quantile, interpolation: str = "nearest") -> Expr:
+    """A quantile of a column."""
+    return col(column).quantile(quantile, interpolation)
+
+
+def first(*columns) -> Expr:
+    """First values of columns; without columns, the first column."""
+    return col(*columns).first() if columns else _nanuk.positions((0,))
+
+
+def last(*columns) -> Expr:
+    """Last values of columns; without columns, the last column."""
+    return col(*columns).last() if columns else _nanuk.positions((-1,))
+
+
+def nth(*indices, strict: bool = True) -> Expr:
+    """Columns by position; negative ones count from the end."""
+    return _nanuk.positions(tuple(flatten(indices[0], indices[1:])))
+
+
+def exclude(columns, *more_columns) -> Expr:
+    """All columns without some, given by name or dtype."""
+    return all().exclude(columns, *more_columns)
+
+
+def implode(*columns, maintain_order: bool = True) -> Expr:
+    """Columns as one list each."""
+    return col(*columns).implode()
+
+
+# ---- Across columns ----
+
+
+def coalesce(exprs, *more_exprs, eager: bool = False):
+    """The first value of the expressions that is not null; text means columns."""
+    expr = _nanuk.call("coalesce", *flatten(exprs, more_exprs))
+    return _evaluate(expr) if eager else expr
+
+
+def concat_str(exprs, *more_exprs, separator: str = "", ignore_nulls: bool = False) -> Expr:
+    """Values as text, joined; text arguments mean columns. A null makes the result null, unless they are ignored."""
+    return _nanuk.call("concat_str", *flatten(exprs, more_exprs), separator=separator, ignore_nulls=ignore_nulls)
+
+
+def format(f_string: str, *args) -> Expr:
+    """Text with values in place of "{}"; text arguments mean columns.
+
+    Raises ValueError when there are not as many of them.
+    """
+    parts = f_string.split("{}")
+    if parts.__len__() - 1 != args.__len__():
+        raise ValueError("number of placeholders should equal the number of arguments")
+    pieces = []
+    for i, part in enumerate(parts):
+        if part:
+            pieces.append(_nanuk.lit(part))
+        if i < args.__len__():
+            pieces.append(_nanuk.parse(args[i]))
+    return _nanuk.call("concat_str", *pieces, separator="")
+
+
+def all_horizontal(*exprs) -> Expr:
+    """Whether all values in a row are true, by Kleene logic."""
+    return _nanuk.call("all_horizontal", *parse_exprs(exprs))
+
+
+def any_horizontal(*exprs) -> Expr:
+    """Whether any value in a row is true, by Kleene logic."""
+    return _nanuk.call("any_horizontal", *parse_exprs(exprs))
+
+
+def sum_horizontal(*exprs, ignore_nulls: bool = True) -> Expr:
+    """Sums of rows."""
+    return _nanuk.call("sum_horizontal", *parse_exprs(exprs), ignore_nulls=ignore_nulls)
+
+
+def mean_horizontal(*exprs, ignore_nulls: bool = True) -> Expr:
+    """Means of rows."""
+    return _nanuk.call("mean_horizontal", *parse_exprs(exprs), ignore_nulls=ignore_nulls)
+
+
+def min_horizontal(*exprs) -> Expr:
+    """Smallest values of rows."""
+    return _nanuk.call("min_horizontal", *parse_exprs(exprs))
+
+
+def max_horizontal(*exprs) -> Expr:
+    """Largest values of rows."""
+    return _nanuk.call("max_horizontal", *parse_exprs(exprs))
+
+
+# ---- Dates ----
+
+
+def date(year, month, day) -> Expr:
+    """A date of its parts; numbers give a literal."""
+    import datetime as _datetime
+
+    return _nanuk.lit(_datetime.date(year, month, day)).alias("date")
+
+
+# ---- Frames of expressions ----
+
+
+def select(*exprs, eager: bool = True, **named_exprs):
+    """Expressions that need no table, as a DataFrame, or a LazyFrame when `eager` is False."""
+    from nanuk.dataframe import DataFrame
+
+    plan = DataFrame()._plan()._select(parse_exprs(exprs, named_exprs), eager)
+    return plan._collect() if eager else plan
+
+
+def _evaluate(expr: _nanuk.Expr):
+    """An expression without columns as a Series."""
+    from nanuk.dataframe import DataFrame
+
+    return DataFrame()._plan()._select([expr], True)._collect()._column(0)
+
+
+def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: bool = True, strict: bool | None = None):
+    """Tables or Series as one.
+
+    how: "vertical" (same names, order and dtypes), "vertical_relaxed" (common dtypes), "diagonal" and
+    "diagonal_relaxed" (missing columns are null), "horizontal" (side by side, equal heights). Raises ValueError for
+    nothing to join or another `how`, TypeError for a mixture, ShapeError and SchemaError for what does not match.
+    """
+    from nanuk.dataframe import DataFrame
+    from nanuk.lazyframe import LazyFrame
+    from nanuk.series import Series
+
+    items = list(items)
+    if not items:
+        raise ValueError("cannot concat empty list")
+    if strict is not None:
+        import warnings
+
+        if how != "horizontal" or not strict:
+            raise ValueError("`strict` is only for a horizontal concat and must be True")
+        warnings.warn("the argument `strict` of `concat` is deprecated", DeprecationWarning, stacklevel=2)
+    kind = type(items[0])
+    hows = ("vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal")
+    for item in items:
+        if not isinstance(item, (Series, DataFrame, LazyFrame)):
+            msg = f"did not expect type: {type(item).__name__!r} in `concat`"
+            raise TypeError(msg)
+        if not isinstance(item, kind):
+            msg = f"cannot concat a mixture: {kind.__name__!r} and {type(item).__name__!r}"
+            raise TypeError(msg)
+    if how not in hows:
+        msg = f"`how` must be one of {', '.join(map(repr, hows))}, got {how!r}"
+        raise ValueError(msg)
+    if isinstance(items[0], Series):
+        if how != "vertical":
+            raise ValueError("Series only supports 'vertical' concat strategy")
+        result = items[0]
+        for item in items[1:]:
+            result = result._append(item)
+        return result._rechunk() if rechunk else result
+    if items.__len__() == 1:
+        return items[0]
+    if isinstance(items[0], LazyFrame):
+        return _nanuk.concat(items, how)
+    result = _nanuk.concat([item._plan() for item in items], how)._collect()
+    return result.rechunk() if rechunk else result
+
+
+def collect_all(lazy_frames, *, optimizations=None, engine="auto", lazy: bool = False) -> list:
+    """Results of several queries."""
+    return [frame.collect(engine=engine) for frame in lazy_frames]
+
+
+def get_index_type():
+    """The dtype of counts and row indices."""
+    from nanuk.datatypes import UInt32
+
+    return UInt32()
+
+
+def thread_pool_size() -> int:
+    """Threads that queries use."""
+    return _nanuk.thread_count()
+
+
+__all__ = ["col", "is_polars_dtype", "when"]

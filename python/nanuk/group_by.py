@@ -1,0 +1,113 @@
+"""GroupBy and LazyGroupBy: what to compute for groups of rows with equal keys."""
+
+from __future__ import annotations
+
+from nanuk import _nanuk
+from nanuk.exceptions import Removed
+from nanuk.parse import parse_exprs, parse_predicates
+
+
+class LazyGroupBy:
+    """Groups of a query's rows, from LazyFrame.group_by."""
+
+    def __init__(self, plan, keys: list, maintain_order: bool, predicates: list | None = None) -> None:
+        self._plan = plan
+        self._keys = keys
+        self._maintain_order = maintain_order
+        self._predicates = predicates or []
+
+    def having(self, *predicates) -> LazyGroupBy:
+        """Only groups for which all predicates, which are aggregations, are true."""
+        return type(self)(
+            self._plan, self._keys, self._maintain_order, [*self._predicates, *parse_predicates(predicates, {})]
+        )
+
+    def agg(self, *aggs, **named_aggs):
+        """One row for each group: its keys and these expressions.
+
+        An expression that does not aggregate gives a list for each group.
+        """
+        items = parse_exprs(aggs, named_aggs)
+        if not self._predicates:
+            return self._finish(self._plan._group_by(self._keys, items, self._maintain_order))
+        names = [f"__having_{i}" for i in range(len(self._predicates))]
+        tests = [_nanuk.parse(test).alias(name) for test, name in zip(self._predicates, names)]
+        plan = self._plan._group_by(self._keys, items + tests, self._maintain_order)
+        return self._finish(plan._filter(names)._drop(names, True))
+
+    def _finish(self, plan):
+        return plan
+
+    def _all(self, function: str, *args, **options):
+        return self.agg(_nanuk.col("*")._call(function, *args, **options))
+
+    def all(self):
+        """The values of each group as lists."""
+        return self.agg(_nanuk.col("*"))
+
+    def len(self, name: str | None = None):
+        """How many rows each group has, in a column "len" or of another name."""
+        expr = _nanuk.call("len")
+        return self.agg(expr if name is None else expr.alias(name))
+
+    def sum(self):
+        """Sums of all columns."""
+        return self._all("sum")
+
+    def mean(self):
+        """Means of all columns."""
+        return self._all("mean")
+
+    def min(self):
+        """Smallest values of all columns."""
+        return self._all("min")
+
+    def max(self):
+        """Largest values of all columns."""
+        return self._all("max")
+
+    def median(self):
+        """Medians of all columns."""
+        return self._all("median")
+
+    def first(self, *, ignore_nulls: bool = False):
+        """First values of all columns."""
+        return self.agg(_nanuk.col("*").first(ignore_nulls=ignore_nulls))
+
+    def last(self, *, ignore_nulls: bool = False):
+        """Last values of all columns."""
+        return self.agg(_nanuk.col("*").last(ignore_nulls=ignore_nulls))
+
+    def n_unique(self):
+        """How many different values all columns have."""
+        return self._all("n_unique")
+
+    def quantile(self, quantile, interpolation: str = "nearest"):
+        """A quantile of all columns."""
+        return self.agg(_nanuk.col("*").quantile(quantile, interpolation))
+
+    count = Removed("`len`")
+
+
+class GroupBy(LazyGroupBy):
+    """Groups of a DataFrame's rows, from DataFrame.group_by. Iterates over pairs of a key, a tuple, and its rows."""
+
+    def __init__(self, plan, keys: list, maintain_order: bool, predicates: list | None = None, df=None) -> None:
+        super().__init__(plan, keys, maintain_order, predicates)
+        self.df = df
+
+    def having(self, *predicates) -> GroupBy:
+        """Only groups for which all predicates, which are aggregations, are true."""
+        groups = super().having(*predicates)
+        groups.df = self.df
+        return groups
+
+    def _finish(self, plan):
+        return plan._collect()
+
+    def __iter__(self):
+        rows_of = {}
+        for row, key in enumerate(self._plan._select(self._keys, True)._collect().rows()):
+            rows_of.setdefault(key, []).append(row)
+        for key, rows in rows_of.items():
+            yield key, self.df._take(rows)
