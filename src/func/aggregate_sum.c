@@ -335,7 +335,7 @@ static nk_status wide_mean_finish(const nk_call *call, const void *states, int64
 		if (nk_type_is_temporal(call->dtype->id)) {
 			if (!valid)
 				nk_bitmap_clear(nk_array_validity(result), g);
-			((int64_t *)nk_array_values(result))[g] = valid ? (int64_t)(means[g].sum / means[g].count) : 0;
+			((int64_t *)nk_array_values(result))[g] = valid ? (int64_t)((double)means[g].sum / (double)means[g].count) : 0;
 		} else {
 			put_float(result, g, valid, (double)means[g].sum / unit / (double)means[g].count);
 		}
@@ -560,7 +560,9 @@ static nk_status bind_product(nk_bind *bind, nk_error *err)
 		return nk__refuse_aggregate(bind, err);
 	if (dtype->id == NK_TYPE_DECIMAL) {
 		bind->fallible = true;
-		return nk__bind_aggregate(bind, &product_aggregate, nk_dtype_decimal(38, dtype->scale), 0, err);
+		NK_TRY(nk__bind_aggregate(bind, &product_aggregate, nk_dtype_decimal(38, dtype->scale), 0, err));
+		bind->aggregate = NULL; /* each step rounds, so that the order matters: whole groups only */
+		return NK_OK;
 	}
 	bool is_wide = dtype->id == NK_TYPE_INT128 || dtype->id == NK_TYPE_UINT64 || nk_type_is_float(dtype->id);
 	return nk__bind_aggregate(bind, &product_aggregate, is_wide ? dtype : nk_dtype_of(NK_TYPE_INT64), 0, err);

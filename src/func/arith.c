@@ -146,8 +146,12 @@ static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 		               "arithmetic on dtypes %s and %s is not allowed; try an explicit cast first", name_left, name_right);
 	if (left->id == NK_TYPE_BOOLEAN && right->id == NK_TYPE_BOOLEAN)
 		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `bool`", bind->func->name);
-	bool is_schema = left->id == NK_TYPE_BINARY || right->id == NK_TYPE_BINARY || left->id == NK_TYPE_DECIMAL ||
-	                 right->id == NK_TYPE_DECIMAL;
+	bool both_binary = left->id == NK_TYPE_BINARY && right->id == NK_TYPE_BINARY;
+	bool has_temporal = nk_type_is_temporal(left->id) || nk_type_is_temporal(right->id);
+	bool has_float = nk_type_is_float(left->id) || nk_type_is_float(right->id);
+	bool has_binary = (left->id == NK_TYPE_BINARY || right->id == NK_TYPE_BINARY) && !both_binary && !has_temporal &&
+	                  (op != NK_DIV || has_float);
+	bool is_schema = has_binary || left->id == NK_TYPE_DECIMAL || right->id == NK_TYPE_DECIMAL;
 	return nk_fail(err, is_schema ? NK_SCHEMA_MISMATCH : NK_INVALID_OPERATION, "%s not allowed on %s and %s",
 	               nk__arith_symbol(op), name_left, name_right);
 }
@@ -198,6 +202,7 @@ static const nk_dtype *float_for_division(const nk_dtype *meet)
 static nk_status bind_numbers(nk_bind *bind, nk_arith_op op, nk_error *err)
 {
 	const nk_dtype *meet = nk_supertype_of_arguments(&bind->args[0], &bind->args[1], &bind->cast_is_lossy);
+	bind->cast_is_lossy = true;
 	if (!meet || !(nk_type_is_numeric(meet->id) || meet->id == NK_TYPE_BOOLEAN || meet->id == NK_TYPE_NULL))
 		return refuse(bind, op, err);
 	if (meet->id == NK_TYPE_BOOLEAN && op == NK_ADD)
@@ -306,7 +311,7 @@ static nk_status unary_kernel(const nk_call *call, nk_array *const *args, int64_
 static nk_status bind_unary(nk_bind *bind, nk_unary_op op, nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype;
-	bool numeric = nk_type_is_numeric(dtype->id) && !(op == NK_NEG && nk_type_is_unsigned(dtype->id));
+	bool numeric = nk_type_is_numeric(dtype->id) && !(op == NK_NEG && (nk_type_is_unsigned(dtype->id) || dtype->id == NK_TYPE_INT128));
 	bool duration = dtype->id == NK_TYPE_DURATION && op != NK_SIGN;
 	if (!numeric && !duration)
 		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", bind->func->name,

@@ -5,9 +5,17 @@
 
 #include "func/supertype.h"
 
+static bool is_bool_or_decimal(const nk_dtype *dtype) { return dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_DECIMAL; }
+
 static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 {
-	return nk_fail(err, NK_INVALID_OPERATION, "%s not allowed on %s and %s", nk__arith_symbol(op),
+	const nk_dtype *left = bind->args[0].dtype, *right = bind->args[1].dtype;
+	bool scales = op == NK_MUL || op == NK_FLOORDIV || op == NK_MOD, adds = op == NK_ADD || op == NK_SUB;
+	bool is_schema = adds && ((left->id == NK_TYPE_TIME && right->id == NK_TYPE_DURATION) ||
+	                          (left->id == NK_TYPE_DURATION && right->id == NK_TYPE_TIME));
+	is_schema |= scales && ((left->id == NK_TYPE_DURATION && is_bool_or_decimal(right)) ||
+	                            (right->id == NK_TYPE_DURATION && is_bool_or_decimal(left)));
+	return nk_fail(err, is_schema ? NK_SCHEMA_MISMATCH : NK_INVALID_OPERATION, "%s not allowed on %s and %s", nk__arith_symbol(op),
 	               nk_dtype_short_name(bind->args[0].dtype), nk_dtype_short_name(bind->args[1].dtype));
 }
 
@@ -33,21 +41,32 @@ static nk_status date_kernel(const nk_call *call, nk_array *const *args, int64_t
 	return NK_OK;
 }
 
-/* Duration by a float: truncated; a result outside 64 bits is clamped. */
+/* Duration by a float, computed in the float's own width and truncated; null where no duration comes of it. */
 static nk_status scale_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
 {
 	const nk_arith_plan *plan = call->data;
 	int duration = args[0]->dtype->id == NK_TYPE_DURATION ? 0 : 1;
 	const int64_t *durations = args[duration]->values;
-	const double *factors = args[1 - duration]->values;
+	const nk_array *factors = args[1 - duration];
+	bool narrow = factors->physical == NK_PHYSICAL_F32;
 	NK_AUTO(nk_array) result = NULL;
-	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_I64, n_rows, false, &result, err));
+	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_I64, n_rows, true, &result, err));
+	result->n_nulls = -1;
 	int64_t *to = nk_array_values(result);
 	for (int64_t i = 0; i < n_rows; i++) {
-		double a = (double)durations[nk_array_index(args[duration], i)];
-		double b = factors[nk_array_index(args[1 - duration], i)];
-		double value = plan->op == NK_MUL ? a * b : a / b;
-		to[i] = value != value ? 0 : value >= 0x1p63 ? INT64_MAX : value <= -0x1p63 ? INT64_MIN : (int64_t)value;
+		int64_t at = nk_array_index(factors, i), ticks = durations[nk_array_index(args[duration], i)];
+		double value;
+		if (narrow) {
+			float a = (float)ticks, b = ((const float *)factors->values)[at];
+			value = (double)(plan->op == NK_MUL ? a * b : a / b);
+		} else {
+			double a = (double)ticks, b = ((const double *)factors->values)[at];
+			value = plan->op == NK_MUL ? a * b : a / b;
+		}
+		bool fits = value >= -0x1p63 && value < 0x1p63;
+		to[i] = fits ? (int64_t)value : 0;
+		if (!fits)
+			nk_bitmap_clear(nk_array_validity(result), i);
 	}
 	*out = NK_STEAL(result);
 	return NK_OK;
@@ -70,9 +89,9 @@ static bool is_point(const nk_dtype *dtype) { return dtype->id == NK_TYPE_DATE |
 static nk_status bind_date(nk_bind *bind, nk_arith_plan *plan, nk_error *err)
 {
 	const nk_dtype *left = bind->args[0].dtype, *right = bind->args[1].dtype;
-	const nk_dtype *duration = left->id == NK_TYPE_DURATION ? left : right;
 	if (plan->op == NK_SUB && right->id == NK_TYPE_DATE)
 		return refuse(bind, plan->op, err);
+	const nk_dtype *duration = left->id == NK_TYPE_DURATION ? left : right;
 	plan->units_per_day = 86400 * nk_unit_per_second(duration->unit);
 	bind->dtype = nk_dtype_of(NK_TYPE_DATE);
 	bind->kernel = date_kernel;
@@ -116,7 +135,7 @@ static nk_status bind_scale(nk_bind *bind, nk_arith_plan *plan, nk_error *err)
 	if (left->id == NK_TYPE_DURATION && right->id == NK_TYPE_DURATION) {
 		if (plan->op != NK_DIV)
 			return refuse(bind, plan->op, err);
-		nk_time_unit unit = NK_MIN(left->unit, right->unit);
+		nk_time_unit unit = NK_MAX(left->unit, right->unit); /* a ratio loses nothing */
 		bind->casts[0] = bind->casts[1] = nk_dtype_duration(unit);
 		bind->dtype = nk_dtype_of(NK_TYPE_FLOAT64);
 		bind->kernel = ratio_kernel;
@@ -127,7 +146,8 @@ static nk_status bind_scale(nk_bind *bind, nk_arith_plan *plan, nk_error *err)
 	bool is_integer = nk_type_is_integer(factor->id), is_float = nk_type_is_float(factor->id);
 	if (duration->id != NK_TYPE_DURATION || !(is_integer || is_float) || (plan->op == NK_DIV && number == 0))
 		return refuse(bind, plan->op, err);
-	bind->casts[number] = nk_dtype_of(is_integer ? NK_TYPE_INT64 : NK_TYPE_FLOAT64);
+	bind->casts[number] = is_integer ? nk_dtype_of(NK_TYPE_INT64) : factor;
+	bind->cast_is_lossy = true;
 	bind->dtype = duration;
 	bind->kernel = is_integer ? nk__arith_kernel : scale_kernel;
 	if (is_integer && plan->op == NK_DIV)

@@ -135,14 +135,16 @@ static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtyp
 		*meet = nk_dtype_of(NK_TYPE_DATE);
 		return NK_OK;
 	}
-	*meet = nk_supertype_of_arguments(a, b, &lossy);
+	bool by_number = (nk_type_is_temporal(a->dtype->id) && nk_type_is_numeric(b->dtype->id)) ||
+	                 (nk_type_is_temporal(b->dtype->id) && nk_type_is_numeric(a->dtype->id));
+	*meet = by_number ? nk_supertype(a->dtype, b->dtype) : nk_supertype_of_arguments(a, b, &lossy);
 	if (*meet && lossy)
 		*meet = nk_dtype_of(NK_TYPE_INT128);
 	const nk_dtype *text = a->dtype->id == NK_TYPE_STRING   ? b->dtype
 	                       : b->dtype->id == NK_TYPE_STRING ? a->dtype
 	                                                        : NULL;
 	bool bad_text = text && ((nk_type_is_numeric(text->id) && text->id != NK_TYPE_DECIMAL) ||
-	                         text->id == NK_TYPE_DATE || text->id == NK_TYPE_DATETIME || text->id == NK_TYPE_DURATION);
+	                         (text->id == NK_TYPE_TIME && text == a->dtype) || text->id == NK_TYPE_DATE || text->id == NK_TYPE_DATETIME || text->id == NK_TYPE_DURATION);
 	bool bad_duration = nk_type_is_temporal(a->dtype->id) && nk_type_is_temporal(b->dtype->id) &&
 	                    (a->dtype->id == NK_TYPE_DURATION) != (b->dtype->id == NK_TYPE_DURATION);
 	if (!*meet || bad_text || bad_duration)
@@ -169,6 +171,7 @@ static nk_status bind_compare(nk_bind *bind, nk_compare_op op, nk_kernel *kernel
 		return refuse(bind, bind->args[0].dtype, bind->args[1].dtype, err);
 	bind->casts[0] = side(&bind->args[0], meet, keep);
 	bind->casts[1] = side(&bind->args[1], meet, keep);
+	bind->cast_is_lossy = true;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
 	bind->data = &ops[op];
 	bind->kernel = kernel;
@@ -205,6 +208,7 @@ static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 	plan->lower = both || left ? NK_GE : NK_GT;
 	plan->upper = both || right ? NK_LE : NK_LT;
 	bind->data = plan;
+	bind->cast_is_lossy = true;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
 	bind->kernel = between_kernel;
 	return NK_OK;

@@ -13,12 +13,6 @@ typedef struct horizontal_plan {
 	bool greatest, ignores_nulls;
 } horizontal_plan;
 
-static nk_status fail_supertype(const nk_dtype *a, const nk_dtype *b, nk_error *err)
-{
-	return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s", nk_dtype_short_name(a),
-	               nk_dtype_short_name(b));
-}
-
 /* All arguments meet in one dtype. */
 static nk_status unify(nk_bind *bind, const nk_dtype **out, nk_error *err)
 {
@@ -26,7 +20,7 @@ static nk_status unify(nk_bind *bind, const nk_dtype **out, nk_error *err)
 	for (int i = 1; i < bind->n_args; i++) {
 		const nk_dtype *next = nk_supertype_of_arguments(&meet, &bind->args[i], &bind->cast_is_lossy);
 		if (!next)
-			return fail_supertype(meet.dtype, bind->args[i].dtype, err);
+			return nk_supertype_fail(meet.dtype, bind->args[i].dtype, err);
 		meet = (nk_argument){.dtype = next, .is_untyped = meet.is_untyped && bind->args[i].is_untyped};
 	}
 	*out = meet.dtype;

@@ -40,6 +40,7 @@ static nk_status fold_all(const nk_call *call, logic_op op, nk_array *const *arg
 	for (int i = 0; i < n_args; i++)
 		has_nulls |= nk__may_have_nulls(args[i]);
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, has_nulls, &result, err));
+	result->n_nulls = has_nulls ? -1 : 0;
 	uint8_t *values = nk_array_values(result), *validity = has_nulls ? nk_array_validity(result) : NULL;
 	nk_bitmap_fill(values, 0, n_rows, op == AND);
 	for (int i = 0; i < n_args; i++)
@@ -74,11 +75,15 @@ static nk_status bitwise_kernel(const nk_call *call, nk_array *const *args, int6
 	NK_AUTO(nk_array) right = NULL;
 	NK_TRY(nk_array_flatten(call->memory, args[0], &left, err));
 	NK_TRY(nk_array_flatten(call->memory, args[1], &right, err));
-	NK_TRY(nk_array_alloc(call->memory, call->dtype, call->dtype->physical, n_rows, false, &result, err));
+	bool has_nulls = nk__may_have_nulls(left) || nk__may_have_nulls(right);
+	NK_TRY(nk_array_alloc(call->memory, call->dtype, call->dtype->physical, n_rows, has_nulls, &result, err));
 	uint8_t *to = nk_array_values(result);
 	const uint8_t *a = left->values, *b = right->values;
 	for (int64_t i = 0; i < n_rows * width; i++)
 		to[i] = op == AND ? a[i] & b[i] : op == OR ? a[i] | b[i] : a[i] ^ b[i];
+	for (int64_t i = 0; has_nulls && i < n_rows; i += 64)
+		nk__put_word(nk_array_validity(result), i, n_rows, nk__valid_word(left, i, n_rows) & nk__valid_word(right, i, n_rows));
+	result->n_nulls = has_nulls ? -1 : 0;
 	*out = NK_STEAL(result);
 	return NK_OK;
 }

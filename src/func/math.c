@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "compute/decimal.h"
+#include "func/cast.h"
 #include "func/func.h"
 
 static nk_status refuse(const nk_bind *bind, nk_error *err)
@@ -39,12 +40,18 @@ static nk_status float_kernel(const nk_call *call, nk_array *const *args, int64_
 	return NK_OK;
 }
 
-static nk_status bind_float(nk_bind *bind, double (*function)(double), bool takes_all, double divisor, nk_error *err)
+/* Integers and floats; Booleans and Decimals as well; or whatever casts to a float, text included. */
+typedef enum accepted { PLAIN, NUMBERS, ANYTHING } accepted;
+
+static nk_status bind_float(nk_bind *bind, double (*function)(double), accepted accepts, double divisor, nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype;
 	bool plain = nk_type_is_integer(dtype->id) || nk_type_is_float(dtype->id);
-	if (!plain && !(takes_all && (dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_DECIMAL)))
+	bool number = plain || dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_DECIMAL;
+	bool any = nk_cast_exists(dtype, nk_dtype_of(NK_TYPE_FLOAT64));
+	if (accepts == PLAIN ? !plain : accepts == NUMBERS ? !number : !any)
 		return refuse(bind, err);
+	bind->cast_is_lossy = true;
 	float_plan *plan;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &plan, 1, err));
 	*plan = (float_plan){function, divisor};
@@ -58,36 +65,36 @@ static double cotangent(double x) { return 1 / tan(x); }
 static double to_degrees(double x) { return x * (180 / M_PI); }
 static double to_radians(double x) { return x * (M_PI / 180); }
 
-static nk_status bind_sqrt(nk_bind *bind, nk_error *err) { return bind_float(bind, sqrt, true, 1, err); }
-static nk_status bind_cbrt(nk_bind *bind, nk_error *err) { return bind_float(bind, cbrt, true, 1, err); }
-static nk_status bind_exp(nk_bind *bind, nk_error *err) { return bind_float(bind, exp, true, 1, err); }
-static nk_status bind_log10(nk_bind *bind, nk_error *err) { return bind_float(bind, log10, true, 1, err); }
-static nk_status bind_log1p(nk_bind *bind, nk_error *err) { return bind_float(bind, log1p, true, 1, err); }
-static nk_status bind_sin(nk_bind *bind, nk_error *err) { return bind_float(bind, sin, false, 1, err); }
-static nk_status bind_cos(nk_bind *bind, nk_error *err) { return bind_float(bind, cos, false, 1, err); }
-static nk_status bind_tan(nk_bind *bind, nk_error *err) { return bind_float(bind, tan, false, 1, err); }
-static nk_status bind_cot(nk_bind *bind, nk_error *err) { return bind_float(bind, cotangent, false, 1, err); }
-static nk_status bind_arcsin(nk_bind *bind, nk_error *err) { return bind_float(bind, asin, false, 1, err); }
-static nk_status bind_arccos(nk_bind *bind, nk_error *err) { return bind_float(bind, acos, false, 1, err); }
-static nk_status bind_arctan(nk_bind *bind, nk_error *err) { return bind_float(bind, atan, false, 1, err); }
-static nk_status bind_sinh(nk_bind *bind, nk_error *err) { return bind_float(bind, sinh, false, 1, err); }
-static nk_status bind_cosh(nk_bind *bind, nk_error *err) { return bind_float(bind, cosh, false, 1, err); }
-static nk_status bind_tanh(nk_bind *bind, nk_error *err) { return bind_float(bind, tanh, false, 1, err); }
-static nk_status bind_arcsinh(nk_bind *bind, nk_error *err) { return bind_float(bind, asinh, false, 1, err); }
-static nk_status bind_arccosh(nk_bind *bind, nk_error *err) { return bind_float(bind, acosh, false, 1, err); }
-static nk_status bind_arctanh(nk_bind *bind, nk_error *err) { return bind_float(bind, atanh, false, 1, err); }
-static nk_status bind_degrees(nk_bind *bind, nk_error *err) { return bind_float(bind, to_degrees, false, 1, err); }
-static nk_status bind_radians(nk_bind *bind, nk_error *err) { return bind_float(bind, to_radians, false, 1, err); }
+static nk_status bind_sqrt(nk_bind *bind, nk_error *err) { return bind_float(bind, sqrt, ANYTHING, 1, err); }
+static nk_status bind_cbrt(nk_bind *bind, nk_error *err) { return bind_float(bind, cbrt, ANYTHING, 1, err); }
+static nk_status bind_exp(nk_bind *bind, nk_error *err) { return bind_float(bind, exp, NUMBERS, 1, err); }
+static nk_status bind_log10(nk_bind *bind, nk_error *err) { return bind_float(bind, log10, NUMBERS, 1, err); }
+static nk_status bind_log1p(nk_bind *bind, nk_error *err) { return bind_float(bind, log1p, NUMBERS, 1, err); }
+static nk_status bind_sin(nk_bind *bind, nk_error *err) { return bind_float(bind, sin, PLAIN, 1, err); }
+static nk_status bind_cos(nk_bind *bind, nk_error *err) { return bind_float(bind, cos, PLAIN, 1, err); }
+static nk_status bind_tan(nk_bind *bind, nk_error *err) { return bind_float(bind, tan, PLAIN, 1, err); }
+static nk_status bind_cot(nk_bind *bind, nk_error *err) { return bind_float(bind, cotangent, PLAIN, 1, err); }
+static nk_status bind_arcsin(nk_bind *bind, nk_error *err) { return bind_float(bind, asin, PLAIN, 1, err); }
+static nk_status bind_arccos(nk_bind *bind, nk_error *err) { return bind_float(bind, acos, PLAIN, 1, err); }
+static nk_status bind_arctan(nk_bind *bind, nk_error *err) { return bind_float(bind, atan, PLAIN, 1, err); }
+static nk_status bind_sinh(nk_bind *bind, nk_error *err) { return bind_float(bind, sinh, PLAIN, 1, err); }
+static nk_status bind_cosh(nk_bind *bind, nk_error *err) { return bind_float(bind, cosh, PLAIN, 1, err); }
+static nk_status bind_tanh(nk_bind *bind, nk_error *err) { return bind_float(bind, tanh, PLAIN, 1, err); }
+static nk_status bind_arcsinh(nk_bind *bind, nk_error *err) { return bind_float(bind, asinh, PLAIN, 1, err); }
+static nk_status bind_arccosh(nk_bind *bind, nk_error *err) { return bind_float(bind, acosh, PLAIN, 1, err); }
+static nk_status bind_arctanh(nk_bind *bind, nk_error *err) { return bind_float(bind, atanh, PLAIN, 1, err); }
+static nk_status bind_degrees(nk_bind *bind, nk_error *err) { return bind_float(bind, to_degrees, PLAIN, 1, err); }
+static nk_status bind_radians(nk_bind *bind, nk_error *err) { return bind_float(bind, to_radians, PLAIN, 1, err); }
 
 /* Bases 2, 10 and e have functions of their own, which are exact at powers. */
 static nk_status bind_log(nk_bind *bind, nk_error *err)
 {
 	double base = bind->options[0].floating;
 	if (base == 2)
-		return bind_float(bind, log2, true, 1, err);
+		return bind_float(bind, log2, NUMBERS, 1, err);
 	if (base == 10)
-		return bind_float(bind, log10, true, 1, err);
-	return bind_float(bind, log, true, base == M_E ? 1 : log(base), err);
+		return bind_float(bind, log10, NUMBERS, 1, err);
+	return bind_float(bind, log, NUMBERS, base == M_E ? 1 : log(base), err);
 }
 
 /* ---- Rounding ---- */
@@ -98,26 +105,22 @@ typedef struct round_plan {
 	double unit; /* 10^decimals */
 } round_plan;
 
-/* A tie of the printed decimal may lie some units in the last place beside the binary one. */
-static double round_value(double value, const round_plan *plan)
+/* Ties are judged on the product with the power of ten, rounded as it is to a double. */
+static double round_scaled(double value, double scaled, const round_plan *plan)
 {
-	double scaled = value * plan->unit, whole = trunc(scaled), rest = fabs(scaled - whole);
+	double whole = trunc(scaled), rest = fabs(scaled - whole);
 	if (!(fabs(scaled) < 0x1p52))
 		return value;
-	double near = fabs(scaled) * 0x1p-51;
-	double away = copysign(1, scaled);
 	switch (plan->rounding) {
 	case NK_ROUND_FLOOR:
 		return floor(value);
 	case NK_ROUND_CEIL:
 		return ceil(value);
 	case NK_ROUND_TO_ZERO:
-		whole += rest > 1 - near ? away : 0;
 		break;
 	default: {
-		bool tie = fabs(rest - 0.5) <= near;
-		bool up = tie ? plan->rounding == NK_ROUND_HALF_AWAY || fmod(whole, 2) != 0 : rest > 0.5;
-		whole += up ? away : 0;
+		bool up = rest == 0.5 ? plan->rounding == NK_ROUND_HALF_AWAY || fmod(whole, 2) != 0 : rest > 0.5;
+		whole += up ? copysign(1, scaled) : 0;
 	}
 	}
 	return whole == 0 ? copysign(0, value) : whole / plan->unit;
@@ -130,14 +133,12 @@ static nk_status round_floats_kernel(const nk_call *call, nk_array *const *args,
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, call->dtype->physical, n_rows, false, &result, err));
 	for (int64_t i = 0; i < n_rows; i++)
 		if (call->dtype->physical == NK_PHYSICAL_F32) {
-			/* A float's printed decimal has fewer digits than the double it converts to: ties are judged in its width. */
 			float value = ((const float *)args[0]->values)[i];
-			double scaled = (double)value * plan->unit, nearest = nearbyint(scaled * 2) / 2;
-			bool near = fabs(scaled - nearest) <= fabs(scaled) * 0x1p-22;
 			((float *)nk_array_values(result))[i] =
-				(float)round_value(plan->decimals > 0 && near ? nearest / plan->unit : (double)value, plan);
+				(float)round_scaled((double)value, (double)(value * (float)plan->unit), plan);
 		} else {
-			((double *)nk_array_values(result))[i] = round_value(((const double *)args[0]->values)[i], plan);
+			double value = ((const double *)args[0]->values)[i];
+			((double *)nk_array_values(result))[i] = round_scaled(value, value * plan->unit, plan);
 		}
 	*out = NK_STEAL(result);
 	return NK_OK;

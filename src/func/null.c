@@ -123,12 +123,6 @@ static nk_status when_kernel(const nk_call *call, nk_array *const *args, int64_t
 	return nk_blend(call->memory, call->dtype, bits->bytes, args[1], args[2], n_rows, out, err);
 }
 
-static nk_status fail_supertype(const nk_dtype *a, const nk_dtype *b, nk_error *err)
-{
-	return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s", nk_dtype_short_name(a),
-	               nk_dtype_short_name(b));
-}
-
 static nk_status bind_when(nk_bind *bind, nk_error *err)
 {
 	const nk_dtype *predicate = bind->args[0].dtype;
@@ -137,8 +131,9 @@ static nk_status bind_when(nk_bind *bind, nk_error *err)
 		               nk_dtype_short_name(predicate));
 	const nk_dtype *meet = nk_supertype_of_arguments(&bind->args[1], &bind->args[2], &bind->cast_is_lossy);
 	if (!meet)
-		return fail_supertype(bind->args[1].dtype, bind->args[2].dtype, err);
+		return nk_supertype_fail(bind->args[1].dtype, bind->args[2].dtype, err);
 	bind->casts[0] = nk_dtype_of(NK_TYPE_BOOLEAN);
+	bind->cast_is_lossy = false; /* a value that the supertype cannot hold fails */
 	bind->dtype = bind->casts[1] = bind->casts[2] = meet;
 	bind->kernel = when_kernel;
 	return NK_OK;
@@ -175,12 +170,13 @@ static nk_status bind_coalesce(nk_bind *bind, nk_error *err)
 	for (int i = 1; i < bind->n_args; i++) {
 		const nk_dtype *next = nk_supertype_of_arguments(&meet, &bind->args[i], &bind->cast_is_lossy);
 		if (!next)
-			return fail_supertype(meet.dtype, bind->args[i].dtype, err);
+			return nk_supertype_fail(meet.dtype, bind->args[i].dtype, err);
 		meet = (nk_argument){.dtype = next, .is_untyped = meet.is_untyped && bind->args[i].is_untyped};
 	}
 	int *n_args;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &n_args, 1, err));
 	*n_args = bind->n_args;
+	bind->cast_is_lossy = false; /* a value that the supertype cannot hold fails */
 	for (int i = 0; i < bind->n_args && i < NK_MAX_CASTS; i++)
 		bind->casts[i] = meet.dtype;
 	bind->dtype = meet.dtype;
@@ -189,11 +185,15 @@ static nk_status bind_coalesce(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
+/* Stricter than coalesce about what a bare number may fill, and about values that the result does not hold. */
 static nk_status bind_fill_null(nk_bind *bind, nk_error *err)
 {
+	const nk_dtype *dtype = bind->args[0].dtype;
 	const nk_argument *value = &bind->args[1];
-	if (value->is_untyped && nk_type_is_temporal(bind->args[0].dtype->id) && nk_type_is_numeric(value->dtype->id))
-		return nk_fail(err, NK_INVALID_OPERATION, "cannot fill %s with %s", nk_dtype_short_name(bind->args[0].dtype),
+	bool lossy = false;
+	bool is_number = value->is_untyped && nk_type_is_numeric(value->dtype->id);
+	if (is_number && (nk_type_is_temporal(dtype->id) || !nk_supertype_of_arguments(&bind->args[0], value, &lossy)))
+		return nk_fail(err, NK_INVALID_OPERATION, "cannot fill %s with %s", nk_dtype_short_name(dtype),
 		               nk_dtype_short_name(value->dtype));
 	return bind_coalesce(bind, err);
 }

@@ -182,6 +182,15 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b)
 	return NULL;
 }
 
+nk_status nk_supertype_fail(const nk_dtype *a, const nk_dtype *b, nk_error *err)
+{
+	const nk_dtype *duration = a->id == NK_TYPE_DURATION ? b : b->id == NK_TYPE_DURATION ? a : NULL;
+	bool is_invalid = duration && (duration->id == NK_TYPE_STRING || duration->id == NK_TYPE_DATE || duration->id == NK_TYPE_DATETIME);
+	is_invalid |= (a->id == NK_TYPE_STRING && b->id == NK_TYPE_LIST) || (a->id == NK_TYPE_LIST && b->id == NK_TYPE_STRING);
+	return nk_fail(err, is_invalid ? NK_INVALID_OPERATION : NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s",
+	               nk_dtype_short_name(a), nk_dtype_short_name(b));
+}
+
 bool nk_dtype_holds_integer(const nk_dtype *dtype, __int128 value)
 {
 	int bits = bits_of_integer(dtype->id);

@@ -13,6 +13,9 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b);
  * NULL when there is none. */
 const nk_dtype *nk_supertype_of_arguments(const nk_argument *a, const nk_argument *b, bool *lossy);
 
+/* The failure to be reported when there is none. */
+nk_status nk_supertype_fail(const nk_dtype *a, const nk_dtype *b, nk_error *err);
+
 /* Dtype that an integer literal takes on its own: Int32, Int64, UInt64, Int128. */
 const nk_dtype *nk_dtype_of_integer(__int128 value);
 /* Whether an integer lies in the range of an integer dtype. */
