@@ -7,8 +7,9 @@
  * validity: bit i tells whether row i is valid; NULL means all are. Bits start at bit 0 of the pointer (slices
  * at other positions copy their bits). Values under null are defined and harmless: kernels compute all lanes.
  * Boolean values are bits in the same way. Strings and binaries are nk_view in Arrow's layout; long ones point
- * into buffers of the array's heap. A List has n_rows + 1 int64 offsets and its items in children[0]; a Struct
- * has one child of n_rows rows per field.
+ * into buffers of the array's heap. A List has n_rows + 1 int64 offsets (the first need not be 0) and its items in
+ * children[0]; a Struct has one child of n_rows rows per field. Children are flat; of a constant List the offsets
+ * are two, of a constant Struct the children have one row.
  *
  * `physical` is that of the values (also of a dictionary's values): for Decimal it is NK_PHYSICAL_I64 or
  * NK_PHYSICAL_I128, for all other dtypes dtype->physical. */
@@ -71,46 +72,51 @@ static inline void nk_array__auto(nk_array **array) { nk_array_unref(*array); }
 
 /* Makers. They take over (own) the references passed in, also on failure; *out is owned by the caller.
  * validity may be NULL. n_nulls may be -1. */
-NK_MUST_CHECK nk_status nk_array_new_flat(const nk_dtype *dtype, nk_physical physical, int64_t n_rows, nk_buffer *values,
-                                          nk_buffer *validity, int64_t n_nulls, nk_heap *heap, nk_array **out,
-                                          nk_error *err);
+NK_MUST_CHECK nk_status nk_array_new_flat(const nk_dtype *dtype, nk_physical physical, int64_t n_rows,
+                                          nk_buffer *values, nk_buffer *validity, int64_t n_nulls,
+                                          nk_heap *heap, nk_array **out, nk_error *err);
 /* n_rows nulls of any dtype (constant). */
-NK_MUST_CHECK nk_status nk_array_new_null(nk_memory *memory, const nk_dtype *dtype, int64_t n_rows, nk_array **out,
-                                          nk_error *err);
+NK_MUST_CHECK nk_status nk_array_new_null(nk_memory *memory, const nk_dtype *dtype, int64_t n_rows,
+                                          nk_array **out, nk_error *err);
 /* One value for all rows: `one` is a flat or constant array of at least one row; its row 0 is used. Borrows one. */
-NK_MUST_CHECK nk_status nk_array_new_constant(nk_memory *memory, const nk_array *one, int64_t n_rows, nk_array **out,
-                                              nk_error *err);
+NK_MUST_CHECK nk_status nk_array_new_constant(nk_memory *memory, const nk_array *one, int64_t n_rows,
+                                              nk_array **out, nk_error *err);
 NK_MUST_CHECK nk_status nk_array_new_dictionary(nk_array *dictionary, int64_t n_rows, nk_buffer *codes,
-                                                nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err);
-NK_MUST_CHECK nk_status nk_array_new_list(const nk_dtype *dtype, int64_t n_rows, nk_buffer *offsets, nk_array *items,
-                                          nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err);
+                                                nk_buffer *validity, int64_t n_nulls, nk_array **out,
+                                                nk_error *err);
+NK_MUST_CHECK nk_status nk_array_new_list(const nk_dtype *dtype, int64_t n_rows, nk_buffer *offsets,
+                                          nk_array *items, nk_buffer *validity, int64_t n_nulls,
+                                          nk_array **out, nk_error *err);
 NK_MUST_CHECK nk_status nk_array_new_struct(const nk_dtype *dtype, int64_t n_rows, nk_array **fields,
-                                            nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err);
+                                            nk_buffer *validity, int64_t n_nulls, nk_array **out,
+                                            nk_error *err);
 
 /* A flat array with fresh, writable storage: fill `values` (bits for Boolean, zeroed) and, when with_validity,
  * `validity` (all ones) before sharing. Not for List, Struct. Cast away const through nk_array_values. */
-NK_MUST_CHECK nk_status nk_array_alloc(nk_memory *memory, const nk_dtype *dtype, nk_physical physical, int64_t n_rows,
-                                       bool with_validity, nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_array_alloc(nk_memory *memory, const nk_dtype *dtype, nk_physical physical,
+                                       int64_t n_rows, bool with_validity, nk_array **out, nk_error *err);
 static inline void *nk_array_values(nk_array *array) { return array->values_buffer->bytes; }
 static inline uint8_t *nk_array_validity(nk_array *array) { return array->validity_buffer->bytes; }
 
 /* The same values under another dtype of the same physical type; a new header, no copy. Borrows array. */
-NK_MUST_CHECK nk_status nk_array_retype(const nk_array *array, const nk_dtype *dtype, nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_array_retype(const nk_array *array, const nk_dtype *dtype, nk_array **out,
+                                        nk_error *err);
 /* The same values with other validity (owned buffer or NULL); a new header. Flat and dictionary only. */
 NK_MUST_CHECK nk_status nk_array_with_validity(const nk_array *array, nk_buffer *validity, int64_t n_nulls,
                                                nk_array **out, nk_error *err);
 
 /* Rows [offset, offset + n_rows), which must lie inside. Shares storage. */
-NK_MUST_CHECK nk_status nk_array_slice(nk_memory *memory, nk_array *array, int64_t offset, int64_t n_rows, nk_array **out,
-                                       nk_error *err);
+NK_MUST_CHECK nk_status nk_array_slice(nk_memory *memory, nk_array *array, int64_t offset, int64_t n_rows,
+                                       nk_array **out, nk_error *err);
 /* The same rows in flat encoding (a new reference when already flat). */
 NK_MUST_CHECK nk_status nk_array_flatten(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
 /* All arrays one after another, flat (n >= 1; same dtype; Decimal widths are unified). Heaps are merged and
  * views rebased; long strings are not copied. */
-NK_MUST_CHECK nk_status nk_array_concat(nk_memory *memory, nk_array *const *arrays, int n_arrays, nk_array **out,
-                                        nk_error *err);
+NK_MUST_CHECK nk_status nk_array_concat(nk_memory *memory, nk_array *const *arrays, int n_arrays,
+                                        nk_array **out, nk_error *err);
 /* A Decimal array widened to int128 (a new reference when it already is). Flat or constant or dictionary. */
-NK_MUST_CHECK nk_status nk_array_widen_decimal(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_array_widen_decimal(nk_memory *memory, nk_array *array, nk_array **out,
+                                               nk_error *err);
 /* Strings repacked: one heap buffer with exactly the bytes in use. Flat views only. */
 NK_MUST_CHECK nk_status nk_array_repack(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
 
@@ -154,7 +160,8 @@ static inline nk_view nk_view_make(const char *bytes, uint32_t n_bytes, uint32_t
 	return view;
 }
 
-static inline bool nk_view_equal(const nk_view *a, const nk_heap *heap_a, const nk_view *b, const nk_heap *heap_b)
+static inline bool nk_view_equal(const nk_view *a, const nk_heap *heap_a, const nk_view *b,
+                                 const nk_heap *heap_b)
 {
 	uint64_t head_a, head_b;
 	memcpy(&head_a, a, 8);
@@ -167,7 +174,8 @@ static inline bool nk_view_equal(const nk_view *a, const nk_heap *heap_a, const 
 }
 
 /* Byte order, as memcmp then length. */
-static inline int nk_view_compare(const nk_view *a, const nk_heap *heap_a, const nk_view *b, const nk_heap *heap_b)
+static inline int nk_view_compare(const nk_view *a, const nk_heap *heap_a, const nk_view *b,
+                                  const nk_heap *heap_b)
 {
 	uint32_t n = a->n_bytes < b->n_bytes ? a->n_bytes : b->n_bytes;
 	int order = memcmp(nk_view_bytes(a, heap_a), nk_view_bytes(b, heap_b), n);

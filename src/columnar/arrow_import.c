@@ -117,7 +117,6 @@ static nk_status import_scaled(const part *from, const nk_buffer *validity, int 
 	return NK_OK;
 }
 
-
 /* Decimals of 128 or 256 bits: 64-bit values when all fit, else 128-bit ones. */
 static nk_status import_wide_decimal(const part *from, const nk_buffer *validity, int n_words,
                                      nk_buffer **out, nk_physical *physical, nk_error *err)

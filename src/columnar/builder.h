@@ -7,7 +7,8 @@
 
 typedef struct nk_builder nk_builder;
 
-NK_MUST_CHECK nk_status nk_builder_new(nk_memory *memory, const nk_dtype *dtype, nk_builder **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_builder_new(nk_memory *memory, const nk_dtype *dtype, nk_builder **out,
+                                       nk_error *err);
 void nk_builder_free(nk_builder *builder);
 int64_t nk_builder_n_rows(const nk_builder *builder);
 NK_MUST_CHECK nk_status nk_builder_append_null(nk_builder *builder, nk_error *err);
@@ -15,7 +16,8 @@ NK_MUST_CHECK nk_status nk_builder_append_null(nk_builder *builder, nk_error *er
 NK_MUST_CHECK nk_status nk_builder_append_integer(nk_builder *builder, __int128 value, nk_error *err);
 NK_MUST_CHECK nk_status nk_builder_append_float(nk_builder *builder, double value, nk_error *err);
 NK_MUST_CHECK nk_status nk_builder_append_boolean(nk_builder *builder, bool value, nk_error *err);
-NK_MUST_CHECK nk_status nk_builder_append_bytes(nk_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err);
+NK_MUST_CHECK nk_status nk_builder_append_bytes(nk_builder *builder, const char *bytes, int64_t n_bytes,
+                                                nk_error *err);
 NK_MUST_CHECK nk_status nk_builder_append_scalar(nk_builder *builder, const nk_scalar *scalar, nk_error *err);
 /* List: close the current row after its items were appended to nk_builder_child(builder, 0).
  * Struct: close the row after one value was appended to each child. */

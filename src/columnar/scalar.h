@@ -20,12 +20,12 @@ typedef struct nk_scalar {
 	};
 } nk_scalar;
 
-/* Row `row` of an array in any encoding. Bytes and nested point into the array. Nested: unsupported rows give
- * a slice that the caller does not own only for constants; use nk_array_slice for lists and structs. */
+/* Row `row` of an array in any encoding. Bytes point into the array. `nested` is the array itself when it is
+ * constant, else NULL: take the row with nk_array_slice. */
 nk_scalar nk_scalar_read(const nk_array *array, int64_t row);
 /* A constant array of n_rows. Not for nested dtypes (fails with NK_INVALID_OPERATION). */
-NK_MUST_CHECK nk_status nk_array_from_scalar(nk_memory *memory, const nk_scalar *scalar, int64_t n_rows, nk_array **out,
-                                             nk_error *err);
+NK_MUST_CHECK nk_status nk_array_from_scalar(nk_memory *memory, const nk_scalar *scalar, int64_t n_rows,
+                                             nk_array **out, nk_error *err);
 /* Polars' total order: nulls are not accepted, NaN is largest and equal to itself, -0.0 equals 0.0.
  * Both scalars have the same dtype (Decimals: same scale). */
 int nk_scalar_compare(const nk_scalar *a, const nk_scalar *b);
