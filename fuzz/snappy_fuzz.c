@@ -24,6 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 		if (tables[i]->decompress(bytes + 2, n_in, out, n_out) != is_fine ||
 		    (is_fine && memcmp(out, want, (size_t)n_out) != 0))
 			abort();
+	nk_snappy_block blocks[2] = {{bytes + 2, n_in, want, n_out}, {bytes + 2, n_in, out, n_out}};
+	if (nk__snappy_decompress_two(blocks) != is_fine || (is_fine && memcmp(out, want, (size_t)n_out) != 0))
+		abort();
 	free(want);
 	free(out);
 	return 0;

@@ -61,6 +61,16 @@ static bool decompress_everywhere(const uint8_t *in, int64_t n_in, uint8_t *out,
 	if (nk_cpu_isa() >= NK_ISA_V4)
 		EXPECT(nk__snappy_v4.decompress(in, n_in, out, n_out) == is_fine);
 #endif
+	/* together with a block that is sound, and with itself */
+	static const uint8_t sound[] = {5, 4 << 2, 'h', 'e', 'l', 'l', 'o'};
+	uint8_t other[5], *again = malloc((size_t)n_out + 1);
+	nk_snappy_block blocks[2] = {{in, n_in, out, n_out}, {sound, sizeof sound, other, 5}};
+	EXPECT(nk__snappy_decompress_two(blocks) == is_fine);
+	EXPECT(!is_fine || memcmp(other, "hello", 5) == 0);
+	blocks[1] = (nk_snappy_block){in, n_in, again, n_out};
+	EXPECT(nk__snappy_decompress_two(blocks) == is_fine);
+	EXPECT(!is_fine || memcmp(out, again, (size_t)n_out) == 0);
+	free(again);
 	return is_fine;
 }
 

@@ -22,6 +22,8 @@ static const nk_snappy_table *snappy_table(void)
 	return NK_ISA_TABLE(nk__snappy);
 }
 
+bool nk__snappy_decompress_two(const nk_snappy_block blocks[2]) { return snappy_table()->decompress_two(blocks); }
+
 static tss_t zstd_context_key;
 static once_flag zstd_context_once = ONCE_FLAG_INIT;
 static bool has_zstd_key;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { SLOP = 80, TOO_LONG = 255, NO_PARTNER = 255, PAIR_BYTES_MAX = 7 };
+enum { SLOP = 80, TOO_LONG = 255, NO_PARTNER = 255, PAIR_BYTES_MAX = 7, TRIES = 8, TRIES_OF_TWO = 64 };
 
 typedef struct tag {
 	uint16_t offset_mask; /* of the bytes after the tag; 0 for literals */
@@ -21,7 +21,7 @@ typedef struct tag {
 	uint8_t partner;      /* of copies of 4 to 7 bytes: the literal's tag that completes 8 bytes; else NO_PARTNER */
 } tag;
 
-#define PARTNER(length) ((length) >= 4 && (length) <= 7 ? 4 * (7 - (length)) : NO_PARTNER)
+#define PARTNER(length) ((length) >= 4 && (length) <= 7 ? (4 * (7 - (length)) & 0xff) : NO_PARTNER)
 #define LITERAL(n) {0, 0, (n) + 1, (n) + 2, NO_PARTNER}
 #define COPY1(n) {0xff, ((n) >> 3) << 8, ((n) & 7) + 4, 2, PARTNER(((n) & 7) + 4)}
 #define COPY2(n) {0xffff, 0, (n) + 1, 3, PARTNER((n) + 1)}
@@ -112,41 +112,90 @@ static bool careful_token(state *s)
 
 static inline bool has_room(const state *s) { return s->in_end - s->in >= SLOP && s->out_end - s->out >= SLOP; }
 
-/* Pairs that make one 8-byte word. Returns the number decoded; stops at the first token that is none. */
+/* A place in a run of pairs that make one 8-byte word each. */
+typedef struct grid {
+	const uint8_t *in;
+	uint8_t *out;
+	uint64_t reach; /* an offset less 8 must not exceed it */
+	uint64_t value; /* the word before */
+} grid;
+
+/* How many pairs can be decoded before the ends come near. Fills *g unless that is 0. */
+static inline int64_t enter_grid(const state *s, grid *g)
+{
+	if (s->out - s->out_start < 8 || !has_room(s))
+		return 0;
+	*g = (grid){s->in, s->out, (uint64_t)(s->out - s->out_start) - 8, load64(s->out - 8)};
+	int64_t n_in = (s->in_end - s->in - SLOP) / PAIR_BYTES_MAX, n_out = (s->out_end - s->out - SLOP) / 8;
+	return n_in < n_out ? n_in : n_out;
+}
+
+static inline void leave_grid(state *s, const grid *g)
+{
+	s->in = g->in;
+	s->out = g->out;
+}
+
+/* Decode the next pair; false when there is none. */
+static inline __attribute__((always_inline)) bool grid_step(grid *g)
+{
+	uint64_t word = load64(g->in);
+	unsigned literal = (uint8_t)word; /* (length - 1) << 2, so that twice it shifts by its bytes */
+	uint64_t twice = word + word;
+	__asm__("" : "+r"(twice)); /* or else the mask below becomes an instruction: shifts mask by themselves */
+	uint64_t rest = (word >> 16) >> (twice & 63);
+	const tag *copy = &tags[(uint8_t)rest];
+	uint64_t offset = ((rest >> 8) & copy->offset_mask) + copy->offset_high;
+	if (copy->partner != literal || offset - 8 > g->reach)
+		return false;
+	/* the word before is at hand; fetching it back from memory would be the slowest step of a chain of such */
+	uint64_t source = offset == 8 ? g->value : load64(g->out - offset);
+	uint64_t from_copy = UINT64_MAX << ((2 * literal + 8) & 63);
+	g->value = (source & from_copy) | ((word >> 8) & ~from_copy);
+	memcpy(g->out, &g->value, 8);
+	g->out += 8;
+	g->reach += 8;
+	g->in += (literal >> 2) + 3;
+	g->in += rest & 3;
+	return true;
+}
+
+/* Pairs as long as there are any; returns how many. */
 static inline int64_t grid_loop(state *s)
 {
-	const uint8_t *in = s->in;
-	uint8_t *out = s->out;
-	uint64_t reach = (uint64_t)(out - s->out_start) - 8; /* an offset less 8 must not exceed it */
-	uint64_t value = 0;
-	if (out - s->out_start < 8)
+	grid g = {0};
+	int64_t n = enter_grid(s, &g), i = 0;
+	if (n <= 0)
 		return 0;
-	memcpy(&value, out - 8, 8);
-	int64_t n_in = (s->in_end - in - SLOP) / PAIR_BYTES_MAX, n_out = (s->out_end - out - SLOP) / 8;
-	for (int64_t n = n_in < n_out ? n_in : n_out; n > 0; n--) {
-		uint64_t word = load64(in);
-		unsigned literal = (uint8_t)word; /* (length - 1) << 2, so that twice it shifts by its bytes */
-		uint64_t twice = word + word;
-		__asm__("" : "+r"(twice)); /* or else the mask below becomes an instruction: shifts mask by themselves */
-		uint64_t rest = (word >> 16) >> (twice & 63);
-		const tag *copy = &tags[(uint8_t)rest];
-		uint64_t offset = ((rest >> 8) & copy->offset_mask) + copy->offset_high;
-		if (copy->partner != literal || offset - 8 > reach)
+	while (i < n && grid_step(&g))
+		i++;
+	leave_grid(s, &g);
+	return i;
+}
+
+/* The same for two blocks in turn, whose chains of addresses then run side by side. Ends with the first that stops,
+ * which *stopped is set to. */
+static inline int64_t grid_loop_two(state *a, state *b, state **stopped)
+{
+	grid first = {0}, second = {0};
+	int64_t n_first = enter_grid(a, &first), n_second = enter_grid(b, &second), i = 0;
+	int64_t n = n_first < n_second ? n_first : n_second;
+	*stopped = n_first < n_second ? a : b;
+	if (n <= 0)
+		return 0;
+	for (; i < n; i++) {
+		if (!grid_step(&first)) {
+			*stopped = a;
 			break;
-		/* the word before is at hand; fetching it back from memory would be the slowest step of a chain of such */
-		uint64_t source = offset == 8 ? value : load64(out - offset);
-		uint64_t from_copy = UINT64_MAX << ((2 * literal + 8) & 63);
-		value = (source & from_copy) | ((word >> 8) & ~from_copy);
-		memcpy(out, &value, 8);
-		out += 8;
-		reach += 8;
-		in += (literal >> 2) + 3;
-		in += rest & 3;
+		}
+		if (!grid_step(&second)) {
+			*stopped = b;
+			break;
+		}
 	}
-	int64_t n_words = (out - s->out) >> 3;
-	s->in = in;
-	s->out = out;
-	return n_words;
+	leave_grid(a, &first);
+	leave_grid(b, &second);
+	return i;
 }
 
 /* A literal of 1 to 4 bytes, which may begin a pair. */
@@ -183,42 +232,73 @@ static inline __attribute__((always_inline)) int64_t token_loop(state *s, int64_
 	return n_taken;
 }
 
-static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out)
+/* Read the preamble, which must announce the size of the output. */
+static bool start(state *s)
 {
 	uint64_t announced = 0;
-	int64_t n_preamble = 0;
 	for (int shift = 0;; shift += 7) {
-		if (n_preamble == n_in || n_preamble == 5)
+		if (s->in == s->in_end || shift > 28)
 			return false;
-		uint8_t byte = in[n_preamble++];
+		uint8_t byte = *s->in++;
 		announced |= (uint64_t)(byte & 127) << shift;
 		if (byte < 128)
-			break;
+			return announced == (uint64_t)(s->out_end - s->out);
 	}
-	if (announced != (uint64_t)n_out)
-		return false;
-	state s = {in + n_preamble, in + n_in, out, out, out + n_out};
-	int n_tries = 4; /* of the grid loop, before a stretch without: renewed by each that went well */
-	while (has_room(&s)) {
-		if (grid_loop(&s) > 2)
-			n_tries = 8;
-		bool stop_at_pair = --n_tries > 0;
-		int64_t n_left = stop_at_pair ? 16 : 1024;
-		if (!stop_at_pair)
-			n_tries = 2;
-		while (n_left > 0 && has_room(&s)) {
-			n_left -= stop_at_pair ? token_loop(&s, n_left, true) : token_loop(&s, n_left, false);
-			if (n_left > 0 && has_room(&s)) {
-				if (!careful_token(&s))
-					return false;
-				n_left = stop_at_pair && has_room(&s) && begins_pair(*s.in) ? 0 : n_left - 1;
-			}
-		}
-	}
-	while (s.in < s.in_end)
-		if (!careful_token(&s))
-			return false;
-	return s.out == s.out_end;
 }
 
-const nk_snappy_table NK_ISA_NAME(nk__snappy) = {.decompress = decompress};
+/* Tokens between two stretches of pairs: up to the next that may begin one, or many when trying has not paid. */
+static inline bool cross_gap(state *s, bool stop_at_pair)
+{
+	int64_t n_left = stop_at_pair ? 16 : 1024;
+	while (n_left > 0 && has_room(s)) {
+		n_left -= stop_at_pair ? token_loop(s, n_left, true) : token_loop(s, n_left, false);
+		if (n_left > 0 && has_room(s)) {
+			if (!careful_token(s))
+				return false;
+			n_left = stop_at_pair && has_room(s) && begins_pair(*s->in) ? 0 : n_left - 1;
+		}
+	}
+	return true;
+}
+
+static bool finish(state *s)
+{
+	int n_tries = TRIES; /* of the grid loop, before a stretch without: renewed by each that went well */
+	while (has_room(s)) {
+		if (grid_loop(s) > 2)
+			n_tries = TRIES;
+		bool stop_at_pair = --n_tries > 0;
+		if (!stop_at_pair)
+			n_tries = 2;
+		if (!cross_gap(s, stop_at_pair))
+			return false;
+	}
+	while (s->in < s->in_end)
+		if (!careful_token(s))
+			return false;
+	return s->out == s->out_end;
+}
+
+static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out)
+{
+	state s = {in, in + n_in, out, out, out + n_out};
+	return start(&s) && finish(&s);
+}
+
+static bool decompress_two(const nk_snappy_block blocks[2])
+{
+	state a = {blocks[0].in, blocks[0].in + blocks[0].n_in, blocks[0].out, blocks[0].out, blocks[0].out + blocks[0].n_out};
+	state b = {blocks[1].in, blocks[1].in + blocks[1].n_in, blocks[1].out, blocks[1].out, blocks[1].out + blocks[1].n_out};
+	if (!start(&a) || !start(&b))
+		return false;
+	state *stopped;
+	for (int n_tries = TRIES_OF_TWO; n_tries > 0 && has_room(&a) && has_room(&b); n_tries--) {
+		if (grid_loop_two(&a, &b, &stopped) > 2)
+			n_tries = TRIES_OF_TWO;
+		if (!cross_gap(stopped, true))
+			return false;
+	}
+	return finish(&a) && finish(&b);
+}
+
+const nk_snappy_table NK_ISA_NAME(nk__snappy) = {.decompress = decompress, .decompress_two = decompress_two};

@@ -38,7 +38,7 @@ static void clear_chunk(nk_column_reader *reader)
 	nk_buffer_unref(reader->chunk);
 	reader->dictionary_array = NULL;
 	reader->dictionary_buffer = reader->chunk = NULL;
-	reader->has_dictionary = false;
+	reader->has_dictionary = reader->is_unpacked = false;
 	reader->n_dictionary = 0;
 	reader->at = reader->end = NULL;
 	reader->n_rows_in_pages = 0;

@@ -56,6 +56,7 @@ typedef struct nk_column_reader {
 	int64_t n_rows_in_pages; /* of those, not yet seen in page headers */
 
 	bool has_dictionary;
+	bool is_unpacked; /* its page lies decompressed in dictionary_raw, but is not read yet */
 	int64_t n_dictionary;
 	const uint8_t *dictionary;    /* decoded values, or views */
 	nk_buffer *dictionary_buffer; /* what its views point into; owned; buffer 0 of every heap */
@@ -84,6 +85,9 @@ NK_MUST_CHECK nk_status nk__column_skip(nk_column_reader *reader, int64_t n_rows
 
 /* page.c: the next data page's header becomes reader->page, its body stays compressed. */
 NK_MUST_CHECK nk_status nk__page_next(nk_column_reader *reader, nk_error *err);
+/* page.c: decompress the dictionary pages of readers that have just been started, two at a time, which takes less
+ * time than one after another. What cannot be done so is left to the first read. */
+NK_MUST_CHECK nk_status nk__dictionaries_unpack(nk_column_reader *const *readers, int n, nk_error *err);
 /* page.c: decompress the current page and make its values ready. */
 NK_MUST_CHECK nk_status nk__page_load(nk_column_reader *reader, nk_error *err);
 void nk__page_clear(nk_page *page);

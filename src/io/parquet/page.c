@@ -6,6 +6,7 @@
  * are used where they lie. */
 #include <string.h>
 
+#include "io/codec/snappy.h"
 #include "io/parquet/column.h"
 
 nk_status nk__block_reserve(nk_memory *memory, nk_block *block, int64_t n_bytes, nk_error *err)
@@ -136,9 +137,9 @@ static nk_status load_dictionary(nk_column_reader *reader, const uint8_t *bytes,
 		return nk_fail(err, NK_COMPUTE, "corrupt chunk: a second dictionary page");
 	if (plan->conversion == NK_CONVERT_BOOLEAN)
 		return nk_fail(err, NK_COMPUTE, "corrupt chunk: a dictionary of booleans");
-	/* the first body in a chunk: page.c's blocks are not in use by a data page */
-	page_body body;
-	NK_TRY(read_body(reader, bytes, header, reader->codec, 0, &reader->dictionary_raw, &body, err));
+	page_body body = {reader->dictionary_raw.bytes, header->n_bytes_uncompressed, NULL, 0};
+	if (!reader->is_unpacked)
+		NK_TRY(read_body(reader, bytes, header, reader->codec, 0, &reader->dictionary_raw, &body, err));
 	nk_buffer_unref(reader->dictionary_buffer);
 	reader->dictionary_buffer = body.buffer;
 	if (n > body.n_bytes && plan->n_bytes_in != 0)
@@ -167,6 +168,57 @@ static nk_status load_dictionary(nk_column_reader *reader, const uint8_t *bytes,
 	}
 	reader->n_dictionary = n;
 	reader->has_dictionary = true;
+	return NK_OK;
+}
+
+/* The first page as a block to decompress into dictionary_raw; false when it is none of that kind. */
+static nk_status dictionary_block(nk_column_reader *reader, nk_snappy_block *out, bool *is_one, nk_error *err)
+{
+	enum { SMALL_PAGE = 4096 };
+	nk_page_header header;
+	*is_one = false;
+	if (reader->codec != NK_CODEC_SNAPPY || nk__leaf_is_text(reader->plan) ||
+	    nk__page_header_parse(reader->at, reader->end - reader->at, &header, NULL) != NK_OK)
+		return NK_OK;
+	int64_t n_in = header.n_bytes, n_out = header.n_bytes_uncompressed;
+	const uint8_t *bytes = reader->at + header.n_header_bytes;
+	if (header.type != NK_PAGE_DICTIONARY || n_out < SMALL_PAGE || n_in > reader->end - bytes ||
+	    check_ratio(reader->codec, n_in, n_out, NULL) != NK_OK)
+		return NK_OK;
+	NK_TRY(nk__block_reserve(reader->memory, &reader->dictionary_raw, n_out, err));
+	*out = (nk_snappy_block){bytes, n_in, reader->dictionary_raw.bytes, n_out};
+	*is_one = true;
+	return NK_OK;
+}
+
+nk_status nk__dictionaries_unpack(nk_column_reader *const *readers, int n, nk_error *err)
+{
+	enum { AT_ONCE = 16 };
+	nk_snappy_block blocks[AT_ONCE];
+	nk_column_reader *owners[AT_ONCE];
+	int n_blocks = 0;
+	for (int i = 0; i < n && n_blocks < AT_ONCE; i++) {
+		bool is_one;
+		nk_snappy_block block;
+		NK_TRY(dictionary_block(readers[i], &block, &is_one, err));
+		if (!is_one)
+			continue;
+		/* largest first, so that partners end at about the same time */
+		int at = n_blocks++;
+		for (; at > 0 && blocks[at - 1].n_out < block.n_out; at--) {
+			blocks[at] = blocks[at - 1];
+			owners[at] = owners[at - 1];
+		}
+		blocks[at] = block;
+		owners[at] = readers[i];
+	}
+	for (int i = 0; i + 1 < n_blocks; i += 2) {
+		/* a malformed block is met again, and reported, by the read of its column */
+		if (!nk__snappy_decompress_two(&blocks[i]))
+			continue;
+		owners[i]->is_unpacked = owners[i + 1]->is_unpacked = true;
+		nk_count(&owners[i]->counters->n_bytes_decompressed, blocks[i].n_out + blocks[i + 1].n_out);
+	}
 	return NK_OK;
 }
 

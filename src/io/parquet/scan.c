@@ -29,6 +29,7 @@ typedef struct open_column {
 typedef struct worker {
 	open_column *columns; /* one per wanted column */
 	nk_array **inputs;
+	nk_column_reader **started; /* room for all columns */
 	uint32_t *rows, *chosen; /* selected rows of the batch; rows of those that the last test kept */
 	/* the current row group */
 	nk_parquet_file *file; /* NULL: none */
@@ -174,6 +175,32 @@ static nk_status start_column(parquet_scan *scan, worker *w, int i, nk_error *er
 	return NK_OK;
 }
 
+static nk_status add_place(parquet_scan *scan, worker *w, int i, nk_status status, nk_error *err)
+{
+	return nk_error_context(err, status, "column '%s', row group %d, %s",
+	                        scan->source->schema->fields[scan->wanted[i].column].name, w->group, w->file->path);
+}
+
+/* Start the output columns that no test has started, all at once. */
+static nk_status start_outputs(parquet_scan *scan, worker *w, nk_error *err)
+{
+	int n_started = 0;
+	for (int i = 0; i < scan->n_wanted; i++) {
+		if (w->columns[i].is_started || !scan->wanted[i].is_output)
+			continue;
+		nk_status status = start_column(scan, w, i, err);
+		if (status != NK_OK)
+			return add_place(scan, w, i, status, err);
+		w->started[n_started++] = &w->columns[i].reader;
+	}
+	if (n_started < 2)
+		return NK_OK;
+	int64_t ns_start = nk_now_ns();
+	NK_TRY(nk__dictionaries_unpack(w->started, n_started, err));
+	nk_count(&scan->request.counters->ns_decompress, nk_now_ns() - ns_start);
+	return NK_OK;
+}
+
 /* Decode wanted column i for the selected rows of [w->row, w->row + n_rows), unless it is there. */
 static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, int64_t n_selected, nk_error *err)
 {
@@ -188,8 +215,7 @@ static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, in
 		status = nk__column_read(&column->reader, n_rows, n_selected < n_rows ? w->rows : NULL, n_selected,
 		                         &column->array, err);
 	if (status != NK_OK)
-		return nk_error_context(err, status, "column '%s', row group %d, %s",
-		                        scan->source->schema->fields[scan->wanted[i].column].name, w->group, w->file->path);
+		return add_place(scan, w, i, status, err);
 	column->row = w->row + n_rows;
 	ns_decompress = column->reader.ns_decompress - ns_decompress;
 	nk_count(&scan->request.counters->ns_decompress, ns_decompress);
@@ -301,6 +327,7 @@ static nk_status make_batch(parquet_scan *scan, worker *w, int64_t n_rows, int64
 	const nk_scan_request *request = &scan->request;
 	NK_AUTO(nk_batch) batch = NULL;
 	NK_TRY(nk_batch_new(request->n_columns + request->row_index, n_selected, &batch, err));
+	NK_TRY(start_outputs(scan, w, err));
 	for (int i = 0; i < request->n_columns; i++) {
 		int place = scan->outputs[i];
 		NK_TRY(decode(scan, w, place, n_rows, n_selected, err));
@@ -413,6 +440,7 @@ static nk_status plan_columns(parquet_scan *scan, nk_error *err)
 		worker *w = &scan->workers[i];
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->columns, NK_MAX(scan->n_wanted, 1), err));
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->inputs, n_inputs_max, err));
+		NK_TRY(NK_ARENA_NEW(scan->arena, &w->started, NK_MAX(scan->n_wanted, 1), err));
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->rows, request->batch_rows + 16, err));
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->chosen, request->batch_rows + 16, err));
 		for (int k = 0; k < scan->n_wanted; k++)
