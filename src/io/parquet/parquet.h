@@ -2,6 +2,7 @@
 #ifndef NK_IO_PARQUET_PARQUET_H
 #define NK_IO_PARQUET_PARQUET_H
 
+#include "base/wire.h"
 #include "io/codec/codec.h"
 #include "plan/sink.h"
 #include "plan/source.h"
@@ -10,6 +11,9 @@
  * touched before the schema or the rows are asked for. Paths are copied; memory accounts for footers. */
 NK_MUST_CHECK nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out,
                                               nk_error *err);
+
+/* The inverse of the source's serialise. */
+NK_MUST_CHECK nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out, nk_error *err);
 
 typedef struct nk_parquet_sink_options {
 	nk_codec codec;

@@ -2,6 +2,7 @@
  *
  * Footers are read once, when something needs them, and kept: the first for the schema, all of them for row counts
  * and statistics, each when a scan comes to it. All files must have the columns of the first, in any order. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/parquet/column.h"
@@ -269,10 +270,9 @@ static void source_describe(nk_source *base, nk_text *out)
 static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 {
 	nk_parquet_source *source = (nk_parquet_source *)base;
-	for (int i = 0; i < source->n_patterns; i++) {
-		nk_text_append_string(out, source->patterns[i]);
-		nk_text_append_char(out, '\n');
-	}
+	nk_wire_put_number(out, (uint64_t)source->n_patterns);
+	for (int i = 0; i < source->n_patterns; i++)
+		nk_wire_put_string(out, source->patterns[i]);
 	return nk_text_finish(out, err);
 }
 
@@ -305,4 +305,23 @@ nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int
 	*out = &source->base;
 	arena = NULL;
 	return NK_OK;
+}
+
+nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out, nk_error *err)
+{
+	int64_t n;
+	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	const char **paths = malloc(((size_t)n + 1) * sizeof *paths);
+	if (!paths)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for paths");
+	nk_status status = NK_OK;
+	for (int64_t i = 0; status == NK_OK && i < n; i++) {
+		status = nk_wire_string(in, &paths[i], err);
+		if (status == NK_OK && !paths[i])
+			status = nk_fail(err, NK_COMPUTE, "a serialised Parquet source is damaged");
+	}
+	if (status == NK_OK)
+		status = nk_parquet_source_new(memory, paths, (int)n, out, err);
+	free(paths);
+	return status;
 }
