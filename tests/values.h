@@ -102,7 +102,8 @@ static inline const nk_dtype *values_guess(const char *at, const char *end)
 	return best;
 }
 
-static inline nk_status values_append(nk_builder *builder, const nk_dtype *dtype, const char *at, const char *end, nk_error *err)
+static inline nk_status values_append(nk_builder *builder, const nk_dtype *dtype, const char *at,
+                                      const char *end, nk_error *err)
 {
 	char word[256];
 	size_t n = (size_t)(end - at) < sizeof word - 1 ? (size_t)(end - at) : sizeof word - 1;
@@ -163,7 +164,8 @@ static inline nk_status values_read(values_text *text, const nk_dtype *expected,
 		dtype = nk_dtype_of(out->is_bare ? NK_TYPE_NULL : NK_TYPE_FLOAT64);
 	if (out->is_bare && dtype->id == NK_TYPE_INT64)
 		dtype = nk_dtype_of(NK_TYPE_INT32);
-	if (out->is_bare && dtype->id == NK_TYPE_INT32 && strtoll(first, NULL, 10) != (int32_t)strtoll(first, NULL, 10))
+	if (out->is_bare && dtype->id == NK_TYPE_INT32 &&
+	    strtoll(first, NULL, 10) != (int32_t)strtoll(first, NULL, 10))
 		dtype = nk_dtype_of(NK_TYPE_INT64);
 	NK_AUTO(nk_builder) builder = NULL;
 	NK_TRY(nk_builder_new(text->memory, dtype, &builder, &text->err));
@@ -181,7 +183,8 @@ static inline nk_status values_read(values_text *text, const nk_dtype *expected,
 	return nk_builder_finish(builder, &out->array, &text->err);
 }
 
-static inline nk_status values_option(values_text *text, const nk_func *func, const char *name, nk_option *options)
+static inline nk_status values_option(values_text *text, const nk_func *func, const char *name,
+                                      nk_option *options)
 {
 	int i = nk_func_option(func, name);
 	if (i < 0)
@@ -191,25 +194,19 @@ static inline nk_status values_option(values_text *text, const nk_func *func, co
 	snprintf(word, sizeof word, "%.*s", (int)(end - text->at), text->at);
 	text->at = end;
 	switch (options[i].kind) {
-	case NK_OPTION_BOOL:
-		options[i].boolean = tolower((unsigned char)word[0]) == 't';
-		return NK_OK;
-	case NK_OPTION_INT:
-		options[i].integer = strtoll(word, NULL, 10);
-		return NK_OK;
-	case NK_OPTION_FLOAT:
-		options[i].floating = strtod(word, NULL);
-		return NK_OK;
+	case NK_OPTION_BOOL: options[i].boolean = tolower((unsigned char)word[0]) == 't'; return NK_OK;
+	case NK_OPTION_INT: options[i].integer = strtoll(word, NULL, 10); return NK_OK;
+	case NK_OPTION_FLOAT: options[i].floating = strtod(word, NULL); return NK_OK;
 	case NK_OPTION_STRING:
-		return nk_arena_string(text->arena, word + 1, (int64_t)strlen(word) - 2, &options[i].string, &text->err);
-	case NK_OPTION_DTYPE:
-		return nk_dtype_parse(word, &options[i].dtype, &text->err);
+		return nk_arena_string(text->arena, word + 1, (int64_t)strlen(word) - 2, &options[i].string,
+		                       &text->err);
+	case NK_OPTION_DTYPE: return nk_dtype_parse(word, &options[i].dtype, &text->err);
 	}
 	return NK_OK;
 }
 
-static inline nk_status values_validity(nk_memory *memory, nk_array *const *args, int n_args, int64_t n_rows, nk_buffer **out,
-                                        nk_error *err)
+static inline nk_status values_validity(nk_memory *memory, nk_array *const *args, int n_args, int64_t n_rows,
+                                        nk_buffer **out, nk_error *err)
 {
 	NK_TRY(nk_buffer_new_zeroed(memory, nk_bitmap_bytes(n_rows), out, err));
 	for (int64_t i = 0; i < n_rows; i++) {
@@ -222,8 +219,8 @@ static inline nk_status values_validity(nk_memory *memory, nk_array *const *args
 }
 
 /* An elementwise kernel and what the evaluator does around it. */
-static inline nk_status values_elementwise(const nk_call *model, nk_kernel *kernel, nk_array *const *args, int n_args,
-                                           int64_t n_rows, nk_array **out, nk_error *err)
+static inline nk_status values_elementwise(const nk_call *model, nk_kernel *kernel, nk_array *const *args,
+                                           int n_args, int64_t n_rows, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) validity = NULL;
 	NK_AUTO(nk_array) result = NULL;
@@ -235,7 +232,8 @@ static inline nk_status values_elementwise(const nk_call *model, nk_kernel *kern
 	NK_TRY(kernel(&call, args, n_rows, &result, err));
 	NK_TRY(nk_array_validate(result, err));
 	if (result->n_rows != n_rows)
-		return nk_fail(err, NK_SHAPE, "%lld rows instead of %lld", (long long)result->n_rows, (long long)n_rows);
+		return nk_fail(err, NK_SHAPE, "%lld rows instead of %lld", (long long)result->n_rows,
+		               (long long)n_rows);
 	if (!propagates) {
 		*out = NK_STEAL(result);
 		return NK_OK;
@@ -259,7 +257,8 @@ static inline bool values_equal(const nk_array *want, int64_t i, const nk_array 
 	if (nk_type_is_float(want->dtype->id)) {
 		double a = nk_scalar_read(want, i).floating, b = nk_scalar_read(got, j).floating;
 		double near = want->dtype->id == NK_TYPE_FLOAT32 ? 1e-6 : 1e-13;
-		return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)) || (a != b && fabs(a - b) <= near * fabs(a));
+		return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)) ||
+		       (a != b && fabs(a - b) <= near * fabs(a));
 	}
 	return nk_rows_equal(want, i, got, j);
 }
@@ -275,8 +274,9 @@ static inline bool values_match(const nk_array *want, const nk_array *got)
 }
 
 /* Two halves into the states of one group each, merged; and all rows into a third group. */
-static inline nk_status values_states(const nk_call *call, const nk_aggregate *aggregate, nk_array *const *args, int n_args,
-                                      int64_t n_rows, nk_array **out, nk_error *err)
+static inline nk_status values_states(const nk_call *call, const nk_aggregate *aggregate,
+                                      nk_array *const *args, int n_args, int64_t n_rows, nk_array **out,
+                                      nk_error *err)
 {
 	NK_AUTO(nk_arena) arena = nk_arena_new(call->memory);
 	NK_AUTO(nk_buffer) states = NULL;
@@ -291,17 +291,22 @@ static inline nk_status values_states(const nk_call *call, const nk_aggregate *a
 			((uint32_t *)groups->bytes)[i] = (uint32_t)part;
 		if (n_args > 0)
 			NK_TRY(nk_array_slice(call->memory, args[0], from, n, &slice, err));
-		NK_TRY(aggregate->update(call, states->bytes, (uint32_t *)groups->bytes, &slice, n, from, arena, err));
+		NK_TRY(
+			aggregate->update(call, states->bytes, (uint32_t *)groups->bytes, &slice, n, from, arena, err));
 	}
 	/* The later half first: order must not matter. */
 	NK_TRY(aggregate->merge(call, states->bytes + size, (uint32_t[]){0}, states->bytes, 1, arena, err));
 	return aggregate->finish(call, states->bytes + size, 2, out, err);
 }
 
-static inline nk_status values_run(values_text *text, nk_bind *bind, const nk_option *options, nk_array **args, int n_args,
-                                   int64_t n_rows, nk_array **out)
+static inline nk_status values_run(values_text *text, nk_bind *bind, const nk_option *options,
+                                   nk_array **args, int n_args, int64_t n_rows, nk_array **out)
 {
-	nk_call call = {.func = bind->func, .dtype = bind->dtype, .options = options, .data = bind->data, .memory = text->memory};
+	nk_call call = {.func = bind->func,
+	                .dtype = bind->dtype,
+	                .options = options,
+	                .data = bind->data,
+	                .memory = text->memory};
 	nk_error *err = &text->err;
 	if (bind->func->height == NK_ELEMENTWISE) {
 		NK_TRY(values_elementwise(&call, bind->kernel, args, n_args, n_rows, out, err));
@@ -354,11 +359,16 @@ static inline nk_status values_call(values_text *text, const nk_func *func, valu
 	for (int i = 0; i < n_args; i++) {
 		literals[i] = args[i].is_bare ? nk_scalar_read(args[i].array, 0) : (nk_scalar){0};
 		arguments[i] = (nk_argument){args[i].array->dtype, args[i].is_bare ? &literals[i] : NULL,
-		                             args[i].is_bare && !args[i].has_dtype && args[i].array->dtype->id != NK_TYPE_STRING};
+		                             args[i].is_bare && !args[i].has_dtype &&
+		                                 args[i].array->dtype->id != NK_TYPE_STRING};
 		if (!args[i].is_bare && !(func->name[0] == 'i' && strcmp(func->name, "is_in") == 0 && i == 1))
 			n_rows = args[i].array->n_rows;
 	}
-	nk_bind bind = {.func = func, .args = arguments, .n_args = n_args, .options = options, .arena = text->arena,
+	nk_bind bind = {.func = func,
+	                .args = arguments,
+	                .n_args = n_args,
+	                .options = options,
+	                .arena = text->arena,
 	                .fallible = func->fallible};
 	NK_TRY(func->bind(&bind, &text->err));
 	int last = -1;
@@ -366,10 +376,13 @@ static inline nk_status values_call(values_text *text, const nk_func *func, valu
 	for (int i = 0; i < NK_MAX_CASTS; i++)
 		last = bind.casts[i] ? i : last;
 	for (int i = 0; i < n_args; i++) {
-		const nk_dtype *to = bind.casts[i] ? bind.casts[i] : func->max_args < 0 && last >= 0 && i > last ? bind.casts[last] : NULL;
+		const nk_dtype *to = bind.casts[i]                                 ? bind.casts[i]
+		                     : func->max_args < 0 && last >= 0 && i > last ? bind.casts[last]
+		                                                                   : NULL;
 		if (to) {
 			nk_array *cast = NULL;
-			NK_TRY(nk_cast(text->memory, args[i].array, to, (nk_cast_mode){.strict = !bind.cast_is_lossy}, &cast, &text->err));
+			NK_TRY(nk_cast(text->memory, args[i].array, to, (nk_cast_mode){.strict = !bind.cast_is_lossy},
+			               &cast, &text->err));
 			nk_array_unref(args[i].array);
 			args[i].array = cast;
 		}
@@ -388,7 +401,7 @@ static inline nk_status values_call(values_text *text, const nk_func *func, valu
 static inline const char *values_class(nk_status status)
 {
 	static const char *const names[NK_STATUS_N] = {
-		[NK_OK] = "Ok",          [NK_INVALID_OPERATION] = "InvalidOperation",
+		[NK_OK] = "Ok",           [NK_INVALID_OPERATION] = "InvalidOperation",
 		[NK_COMPUTE] = "Compute", [NK_SCHEMA_MISMATCH] = "Schema",
 		[NK_VALUE] = "Value",     [NK_OVERFLOW] = "Overflow",
 		[NK_SHAPE] = "Shape",     [NK_OUT_OF_BOUNDS] = "OutOfBounds",
@@ -455,8 +468,8 @@ static inline void values_check(const char *line)
 		values_skip(&text);
 		if (strcmp(text.at, values_class(status)) != 0)
 			values_complain(line, &text, got);
-	} else if (status != NK_OK || !values_take(&text, "==") || values_read(&text, got->dtype, &want) != NK_OK ||
-	           !values_match(want.array, got)) {
+	} else if (status != NK_OK || !values_take(&text, "==") ||
+	           values_read(&text, got->dtype, &want) != NK_OK || !values_match(want.array, got)) {
 		values_complain(line, &text, got);
 	}
 	for (int i = 0; i < n_args; i++)

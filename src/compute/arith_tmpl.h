@@ -66,7 +66,8 @@ static inline __attribute__((always_inline)) void BODY(T *out, const T *left, co
 }
 
 static inline __attribute__((always_inline)) void NAME(shapes, SUFFIX)(T *out, const T *left, const T *right,
-                                                                       int64_t n, nk_arith_op op, nk_shape shape)
+                                                                       int64_t n, nk_arith_op op,
+                                                                       nk_shape shape)
 {
 	if (shape == NK_VECTOR_VECTOR) {
 		BODY(out, left, right, n, op, NK_VECTOR_VECTOR);

@@ -34,12 +34,13 @@ static uint64_t word_of(const uint8_t *bits, bool is_constant, int64_t i, int64_
 }
 
 /* Bits of either side by a third; NULL sides are all ones. */
-static void blend_bits(uint8_t *out, const uint8_t *bits, const uint8_t *yes, bool yes_is_constant, const uint8_t *no,
-                       bool no_is_constant, int64_t n_rows)
+static void blend_bits(uint8_t *out, const uint8_t *bits, const uint8_t *yes, bool yes_is_constant,
+                       const uint8_t *no, bool no_is_constant, int64_t n_rows)
 {
 	for (int64_t i = 0; i < n_rows; i += 64) {
 		uint64_t which = nk_bitmap_word(bits, i, n_rows);
-		uint64_t word = (which & word_of(yes, yes_is_constant, i, n_rows)) | (~which & word_of(no, no_is_constant, i, n_rows));
+		uint64_t word = (which & word_of(yes, yes_is_constant, i, n_rows)) |
+		                (~which & word_of(no, no_is_constant, i, n_rows));
 		int64_t left = n_rows - i;
 		if (left < 64)
 			word &= ((uint64_t)1 << left) - 1;
@@ -69,8 +70,8 @@ static nk_status join_heaps(nk_memory *memory, const nk_array *first, const nk_a
 	return status;
 }
 
-static nk_status blend_nested(nk_memory *memory, const uint8_t *bits, nk_array *yes, nk_array *no, int64_t n_rows,
-                              nk_array **out, nk_error *err)
+static nk_status blend_nested(nk_memory *memory, const uint8_t *bits, nk_array *yes, nk_array *no,
+                              int64_t n_rows, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) both = NULL;
 	NK_AUTO(nk_buffer) rows = NULL;
@@ -104,10 +105,12 @@ nk_status nk_blend(nk_memory *memory, const nk_dtype *dtype, const uint8_t *bits
 	NK_AUTO(nk_buffer) validity = NULL;
 	NK_AUTO(nk_heap) heap = NULL;
 	int width = nk_physical_size(physical);
-	NK_TRY(nk_buffer_new(memory, physical == NK_PHYSICAL_BOOL ? nk_bitmap_bytes(n_rows) : n_rows * width, &values, err));
+	NK_TRY(nk_buffer_new(memory, physical == NK_PHYSICAL_BOOL ? nk_bitmap_bytes(n_rows) : n_rows * width,
+	                     &values, err));
 	if (yes->validity || no->validity) {
 		NK_TRY(nk_buffer_new(memory, nk_bitmap_bytes(n_rows), &validity, err));
-		blend_bits(validity->bytes, bits, yes->validity, yes_is_constant, no->validity, no_is_constant, n_rows);
+		blend_bits(validity->bytes, bits, yes->validity, yes_is_constant, no->validity, no_is_constant,
+		           n_rows);
 	}
 	if (physical == NK_PHYSICAL_BOOL)
 		blend_bits(values->bytes, bits, yes->values, yes_is_constant, no->values, no_is_constant, n_rows);
@@ -130,6 +133,6 @@ nk_status nk_blend(nk_memory *memory, const nk_dtype *dtype, const uint8_t *bits
 				views[i].buffer += shift;
 	}
 	int64_t n_nulls = validity ? -1 : 0;
-	return nk_array_new_flat(dtype, physical, n_rows, NK_STEAL(values), NK_STEAL(validity), n_nulls, NK_STEAL(heap),
-	                         out, err);
+	return nk_array_new_flat(dtype, physical, n_rows, NK_STEAL(values), NK_STEAL(validity), n_nulls,
+	                         NK_STEAL(heap), out, err);
 }

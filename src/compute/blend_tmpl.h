@@ -2,8 +2,8 @@
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 
-static void NAME(blend, SUFFIX)(void *out, const uint8_t *bits, const void *yes, int64_t step_yes, const void *no,
-                                int64_t step_no, int64_t n_rows)
+static void NAME(blend, SUFFIX)(void *out, const uint8_t *bits, const void *yes, int64_t step_yes,
+                                const void *no, int64_t step_no, int64_t n_rows)
 {
 	T *to = out;
 	const T *a = yes, *b = no;

@@ -7,18 +7,12 @@
 static bool holds(nk_compare_op op, int order)
 {
 	switch (op) {
-	case NK_EQ:
-		return order == 0;
-	case NK_NE:
-		return order != 0;
-	case NK_LT:
-		return order < 0;
-	case NK_LE:
-		return order <= 0;
-	case NK_GT:
-		return order > 0;
-	default:
-		return order >= 0;
+	case NK_EQ: return order == 0;
+	case NK_NE: return order != 0;
+	case NK_LT: return order < 0;
+	case NK_LE: return order <= 0;
+	case NK_GT: return order > 0;
+	default: return order >= 0;
 	}
 }
 
@@ -38,11 +32,14 @@ static int compare_views(const nk_view *a, const nk_heap *heap_a, const nk_view 
 	return nk_view_compare(a, heap_a, b, heap_b);
 }
 
-static void compare_text(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows, uint8_t *bits)
+static void compare_text(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows,
+                         uint8_t *bits)
 {
 	const nk_view *a = left->values, *b = right->values;
 	bool is_equality = op == NK_EQ || op == NK_NE;
-	const nk_array *one = right->encoding == NK_CONSTANT ? right : left->encoding == NK_CONSTANT ? left : NULL;
+	const nk_array *one = right->encoding == NK_CONSTANT  ? right
+	                      : left->encoding == NK_CONSTANT ? left
+	                                                      : NULL;
 	if (one && is_equality && ((const nk_view *)one->values)->n_bytes <= NK_VIEW_INLINE) {
 		const nk_array *many = one == right ? left : right;
 		NK_ISA_TABLE(nk__compare)->short_views(bits, many->values, one->values, n_rows, op == NK_EQ);
@@ -51,19 +48,22 @@ static void compare_text(nk_compare_op op, const nk_array *left, const nk_array 
 	memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows));
 	int step_a = left->encoding != NK_CONSTANT, step_b = right->encoding != NK_CONSTANT;
 	for (int64_t i = 0; i < n_rows; i++) {
-		bool yes = is_equality ? nk_view_equal(&a[i * step_a], left->heap, &b[i * step_b], right->heap) == (op == NK_EQ)
-		                       : holds(op, compare_views(&a[i * step_a], left->heap, &b[i * step_b], right->heap));
+		bool yes =
+			is_equality
+				? nk_view_equal(&a[i * step_a], left->heap, &b[i * step_b], right->heap) == (op == NK_EQ)
+				: holds(op, compare_views(&a[i * step_a], left->heap, &b[i * step_b], right->heap));
 		bits[i >> 3] |= (uint8_t)(yes << (i & 7));
 	}
 }
 
-static void compare_bits(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows, uint8_t *bits)
+static void compare_bits(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows,
+                         uint8_t *bits)
 {
 	for (int64_t i = 0; i < n_rows; i += 64) {
-		uint64_t a = left->encoding != NK_CONSTANT          ? nk_bitmap_word(left->values, i, n_rows)
+		uint64_t a = left->encoding != NK_CONSTANT    ? nk_bitmap_word(left->values, i, n_rows)
 		             : nk_bitmap_get(left->values, 0) ? UINT64_MAX
 		                                              : 0;
-		uint64_t b = right->encoding != NK_CONSTANT          ? nk_bitmap_word(right->values, i, n_rows)
+		uint64_t b = right->encoding != NK_CONSTANT    ? nk_bitmap_word(right->values, i, n_rows)
 		             : nk_bitmap_get(right->values, 0) ? UINT64_MAX
 		                                               : 0;
 		uint64_t word = op == NK_EQ   ? ~(a ^ b)
@@ -79,7 +79,8 @@ static void compare_bits(nk_compare_op op, const nk_array *left, const nk_array 
 	}
 }
 
-static void compare_nested(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows, uint8_t *bits)
+static void compare_nested(nk_compare_op op, const nk_array *left, const nk_array *right, int64_t n_rows,
+                           uint8_t *bits)
 {
 	memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows));
 	for (int64_t i = 0; i < n_rows; i++)
@@ -92,21 +93,12 @@ void nk_compare(nk_compare_op op, const nk_array *left, const nk_array *right, i
 	if (n_rows == 0)
 		return;
 	switch (left->physical) {
-	case NK_PHYSICAL_NONE:
-		memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows));
-		return;
-	case NK_PHYSICAL_BOOL:
-		compare_bits(op, left, right, n_rows, bits);
-		return;
-	case NK_PHYSICAL_VIEW:
-		compare_text(op, left, right, n_rows, bits);
-		return;
+	case NK_PHYSICAL_NONE: memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows)); return;
+	case NK_PHYSICAL_BOOL: compare_bits(op, left, right, n_rows, bits); return;
+	case NK_PHYSICAL_VIEW: compare_text(op, left, right, n_rows, bits); return;
 	case NK_PHYSICAL_LIST:
-	case NK_PHYSICAL_STRUCT:
-		compare_nested(op, left, right, n_rows, bits);
-		return;
-	default:
-		break;
+	case NK_PHYSICAL_STRUCT: compare_nested(op, left, right, n_rows, bits); return;
+	default: break;
 	}
 	nk_shape shape = left->encoding == NK_CONSTANT    ? NK_SCALAR_VECTOR
 	                 : right->encoding == NK_CONSTANT ? NK_VECTOR_SCALAR
@@ -114,7 +106,8 @@ void nk_compare(nk_compare_op op, const nk_array *left, const nk_array *right, i
 	if (shape == NK_SCALAR_VECTOR && right->encoding == NK_CONSTANT) {
 		/* Two constants: one comparison stands for all rows. */
 		uint8_t one;
-		NK_ISA_TABLE(nk__compare)->fixed[left->physical](&one, left->values, right->values, 1, op, NK_VECTOR_VECTOR);
+		NK_ISA_TABLE(nk__compare)
+			->fixed[left->physical](&one, left->values, right->values, 1, op, NK_VECTOR_VECTOR);
 		memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows));
 		nk_bitmap_fill(bits, 0, n_rows, one & 1);
 		return;
@@ -138,42 +131,32 @@ static __int128 integer_at(const nk_array *array, int64_t i)
 {
 	const void *values = array->values;
 	switch (array->physical) {
-	case NK_PHYSICAL_BOOL:
-		return nk_bitmap_get(values, i);
-	case NK_PHYSICAL_I8:
-		return ((const int8_t *)values)[i];
-	case NK_PHYSICAL_I16:
-		return ((const int16_t *)values)[i];
-	case NK_PHYSICAL_I32:
-		return ((const int32_t *)values)[i];
-	case NK_PHYSICAL_I64:
-		return ((const int64_t *)values)[i];
-	case NK_PHYSICAL_I128:
-		return ((const __int128 *)values)[i];
-	case NK_PHYSICAL_U8:
-		return ((const uint8_t *)values)[i];
-	case NK_PHYSICAL_U16:
-		return ((const uint16_t *)values)[i];
-	case NK_PHYSICAL_U32:
-		return ((const uint32_t *)values)[i];
-	case NK_PHYSICAL_U64:
-		return ((const uint64_t *)values)[i];
-	default:
-		return 0;
+	case NK_PHYSICAL_BOOL: return nk_bitmap_get(values, i);
+	case NK_PHYSICAL_I8: return ((const int8_t *)values)[i];
+	case NK_PHYSICAL_I16: return ((const int16_t *)values)[i];
+	case NK_PHYSICAL_I32: return ((const int32_t *)values)[i];
+	case NK_PHYSICAL_I64: return ((const int64_t *)values)[i];
+	case NK_PHYSICAL_I128: return ((const __int128 *)values)[i];
+	case NK_PHYSICAL_U8: return ((const uint8_t *)values)[i];
+	case NK_PHYSICAL_U16: return ((const uint16_t *)values)[i];
+	case NK_PHYSICAL_U32: return ((const uint32_t *)values)[i];
+	case NK_PHYSICAL_U64: return ((const uint64_t *)values)[i];
+	default: return 0;
 	}
 }
 
 static double float_at(const nk_array *array, int64_t i)
 {
-	return array->physical == NK_PHYSICAL_F32 ? (double)((const float *)array->values)[i] : ((const double *)array->values)[i];
+	return array->physical == NK_PHYSICAL_F32 ? (double)((const float *)array->values)[i]
+	                                          : ((const double *)array->values)[i];
 }
 
 int nk_rows_compare(const nk_array *left, int64_t row_left, const nk_array *right, int64_t row_right)
 {
 	const nk_array *a = locate(left, &row_left), *b = locate(right, &row_right);
 	if (a->physical == NK_PHYSICAL_VIEW)
-		return compare_views((const nk_view *)a->values + row_left, a->heap, (const nk_view *)b->values + row_right,
-		                     b->heap);
+		return compare_views((const nk_view *)a->values + row_left, a->heap,
+		                     (const nk_view *)b->values + row_right, b->heap);
 	if (a->physical == NK_PHYSICAL_F32 || a->physical == NK_PHYSICAL_F64) {
 		double x = float_at(a, row_left), y = float_at(b, row_right);
 		if (x != x || y != y)
@@ -204,17 +187,15 @@ bool nk_rows_equal(const nk_array *left, int64_t row_left, const nk_array *right
 	const nk_array *a = locate(left, &row_left), *b = locate(right, &row_right);
 	switch (a->physical) {
 	case NK_PHYSICAL_VIEW:
-		return nk_view_equal((const nk_view *)a->values + row_left, a->heap, (const nk_view *)b->values + row_right,
-		                     b->heap);
-	case NK_PHYSICAL_LIST:
-		return lists_equal(a, row_left, b, row_right);
+		return nk_view_equal((const nk_view *)a->values + row_left, a->heap,
+		                     (const nk_view *)b->values + row_right, b->heap);
+	case NK_PHYSICAL_LIST: return lists_equal(a, row_left, b, row_right);
 	case NK_PHYSICAL_STRUCT:
 		for (int i = 0; i < a->n_children; i++)
 			if (!nk_rows_equal(a->children[i], row_left, b->children[i], row_right))
 				return false;
 		return true;
-	default:
-		return nk_rows_compare(a, row_left, b, row_right) == 0;
+	default: return nk_rows_compare(a, row_left, b, row_right) == 0;
 	}
 }
 
@@ -233,7 +214,8 @@ static nk_status scale_up(nk_memory *memory, nk_array *array, int scale, nk_arra
 	NK_AUTO(nk_array) result = NULL;
 	bool narrow = array->physical == NK_PHYSICAL_I64 && exponent <= 18 &&
 	              nk_decimal_bits(array->values, n) + 64 - __builtin_clzll((uint64_t)factor) <= 63;
-	NK_TRY(nk_array_alloc(memory, dtype, narrow ? NK_PHYSICAL_I64 : NK_PHYSICAL_I128, n, false, &result, err));
+	NK_TRY(
+		nk_array_alloc(memory, dtype, narrow ? NK_PHYSICAL_I64 : NK_PHYSICAL_I128, n, false, &result, err));
 	if (narrow) {
 		int64_t *to = nk_array_values(result), by = (int64_t)factor;
 		const int64_t *from = array->values;
@@ -253,8 +235,8 @@ static nk_status scale_up(nk_memory *memory, nk_array *array, int scale, nk_arra
 	return NK_OK;
 }
 
-nk_status nk_decimal_align(nk_memory *memory, nk_array *left, nk_array *right, nk_array **out_left, nk_array **out_right,
-                           nk_error *err)
+nk_status nk_decimal_align(nk_memory *memory, nk_array *left, nk_array *right, nk_array **out_left,
+                           nk_array **out_right, nk_error *err)
 {
 	int scale_left = left->dtype->scale, scale_right = right->dtype->scale;
 	NK_AUTO(nk_array) a = nk_array_ref(left);

@@ -19,10 +19,11 @@ bool nk_rows_equal(const nk_array *left, int64_t row_left, const nk_array *right
 int nk_rows_compare(const nk_array *left, int64_t row_left, const nk_array *right, int64_t row_right);
 
 /* Two Decimal arrays with one scale and one physical type. The outputs are owned. */
-NK_MUST_CHECK nk_status nk_decimal_align(nk_memory *memory, nk_array *left, nk_array *right, nk_array **out_left,
-                                         nk_array **out_right, nk_error *err);
+NK_MUST_CHECK nk_status nk_decimal_align(nk_memory *memory, nk_array *left, nk_array *right,
+                                         nk_array **out_left, nk_array **out_right, nk_error *err);
 
-typedef void nk_compare_loop(uint8_t *bits, const void *left, const void *right, int64_t n, nk_compare_op op, nk_shape shape);
+typedef void nk_compare_loop(uint8_t *bits, const void *left, const void *right, int64_t n, nk_compare_op op,
+                             nk_shape shape);
 
 typedef struct nk_compare_table {
 	nk_compare_loop *fixed[NK_PHYSICAL_N]; /* integers and floats */

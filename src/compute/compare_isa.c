@@ -13,7 +13,8 @@ static inline uint64_t word_of_bytes(const uint8_t bytes[64])
 	__m512i all = _mm512_loadu_si512(bytes);
 	return _mm512_test_epi8_mask(all, all);
 #elif defined(__AVX2__)
-	__m256i low = _mm256_loadu_si256((const __m256i *)bytes), high = _mm256_loadu_si256((const __m256i *)(bytes + 32));
+	__m256i low = _mm256_loadu_si256((const __m256i *)bytes),
+			high = _mm256_loadu_si256((const __m256i *)(bytes + 32));
 	uint32_t bits_low = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(low, 7));
 	uint32_t bits_high = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(high, 7));
 	return (uint64_t)bits_high << 32 | bits_low;
@@ -98,7 +99,8 @@ static void short_views(uint8_t *bits, const void *views, const void *one, int64
 	if (i < n) {
 		uint64_t word = 0;
 		for (int j = 0; i + j < n; j++)
-			word |= (uint64_t)(((words[2 * (i + j)] == low) & (words[2 * (i + j) + 1] == high)) == equal) << j;
+			word |= (uint64_t)(((words[2 * (i + j)] == low) & (words[2 * (i + j) + 1] == high)) == equal)
+			        << j;
 		memcpy(bits + (i >> 3), &word, (size_t)((n - i + 7) >> 3));
 	}
 }

@@ -85,7 +85,7 @@ static bool NAME(store_float, SUFFIX)(void *out, const double *values, int64_t n
 		double value = values[i];
 		bad[i] = !(value > LEAST && value < GREATEST);
 		any |= bad[i];
-		to[i] = bad[i] ? (T)(value >= GREATEST ? MOST : value <= LEAST ? (T)~(T)MOST : 0) : (T)value;
+		to[i] = bad[i] ? (T)(value >= GREATEST ? MOST : value <= LEAST ? (T) ~(T)MOST : 0) : (T)value;
 	}
 	return any;
 }

@@ -20,7 +20,8 @@ bool nk_decimal_fits(const __int128 *values, int64_t n)
 	return spill == 0;
 }
 
-nk_status nk_decimal_narrow(nk_memory *memory, const nk_dtype *dtype, nk_array *wide, nk_array **out, nk_error *err)
+nk_status nk_decimal_narrow(nk_memory *memory, const nk_dtype *dtype, nk_array *wide, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) owned = wide;
 	const __int128 *from = wide->values;
@@ -46,16 +47,11 @@ static u128 round_quotient(u128 quotient, u128 rest, u128 divisor, bool negative
 		return quotient;
 	u128 other = divisor - rest;
 	switch (rounding) {
-	case NK_ROUND_HALF_EVEN:
-		return quotient + (rest > other || (rest == other && (quotient & 1)));
-	case NK_ROUND_HALF_AWAY:
-		return quotient + (rest >= other);
-	case NK_ROUND_FLOOR:
-		return quotient + negative;
-	case NK_ROUND_CEIL:
-		return quotient + !negative;
-	case NK_ROUND_TO_ZERO:
-		break;
+	case NK_ROUND_HALF_EVEN: return quotient + (rest > other || (rest == other && (quotient & 1)));
+	case NK_ROUND_HALF_AWAY: return quotient + (rest >= other);
+	case NK_ROUND_FLOOR: return quotient + negative;
+	case NK_ROUND_CEIL: return quotient + !negative;
+	case NK_ROUND_TO_ZERO: break;
 	}
 	return quotient;
 }
@@ -79,7 +75,8 @@ bool nk_decimal_rescale(__int128 value, int scale_from, int scale_to, nk_roundin
 		*out = nk_decimal_divide(value, nk_power_of_ten(scale_from - scale_to), rounding);
 		return true;
 	}
-	return !__builtin_mul_overflow(value, nk_power_of_ten(scale_to - scale_from), out) && fits_38_digits(*out);
+	return !__builtin_mul_overflow(value, nk_power_of_ten(scale_to - scale_from), out) &&
+	       fits_38_digits(*out);
 }
 
 /* 256-bit product of two magnitudes. */
@@ -149,7 +146,8 @@ static outcome floor_divide(nk_arith_op op, __int128 a, __int128 b, int scale, _
 	return nk_decimal_rescale(quotient, 0, scale, NK_ROUND_HALF_EVEN, out) ? FINE : OVERFLOWED;
 }
 
-static outcome compute(nk_arith_op op, __int128 a, int scale_a, __int128 b, int scale_b, int scale, __int128 *out)
+static outcome compute(nk_arith_op op, __int128 a, int scale_a, __int128 b, int scale_b, int scale,
+                       __int128 *out)
 {
 	if (op == NK_MUL)
 		return multiply_divide(a, b, nk_power_of_ten(scale_a + scale_b - scale), out);
@@ -182,8 +180,8 @@ static __int128 value_at(const nk_array *array, int64_t row)
 static nk_status fail(nk_error *err, nk_arith_op op, outcome result, const nk_dtype *dtype)
 {
 	static const char *const names[] = {
-		[NK_ADD] = "addition",           [NK_SUB] = "subtraction",     [NK_MUL] = "multiplication",
-		[NK_DIV] = "division",           [NK_FLOORDIV] = "floor division", [NK_MOD] = "remainder",
+		[NK_ADD] = "addition",      [NK_SUB] = "subtraction",         [NK_MUL] = "multiplication",
+		[NK_DIV] = "division",      [NK_FLOORDIV] = "floor division", [NK_MOD] = "remainder",
 		[NK_TRUNCDIV] = "division",
 	};
 	if (result == BY_ZERO)
@@ -204,14 +202,18 @@ static nk_status arith_wide(nk_memory *memory, nk_arith_op op, const nk_array *l
 		to[i] = 0;
 		if (validity && !nk_bitmap_get(validity, i))
 			continue;
-		outcome result = compute(op, value_at(left, i), scale_left, value_at(right, i), scale_right, dtype->scale, &to[i]);
+		outcome result =
+			compute(op, value_at(left, i), scale_left, value_at(right, i), scale_right, dtype->scale, &to[i]);
 		if (NK_UNLIKELY(result != FINE))
 			return fail(err, op, result, dtype);
 	}
 	return nk_decimal_narrow(memory, dtype, NK_STEAL(wide), out, err);
 }
 
-static int bits_of_power(int exponent) { return exponent > 18 ? 64 : 64 - __builtin_clzll((uint64_t)nk_power_of_ten(exponent)); }
+static int bits_of_power(int exponent)
+{
+	return exponent > 18 ? 64 : 64 - __builtin_clzll((uint64_t)nk_power_of_ten(exponent));
+}
 
 static int bits_of(const nk_array *array, int64_t n_rows)
 {
@@ -219,7 +221,8 @@ static int bits_of(const nk_array *array, int64_t n_rows)
 }
 
 nk_status nk_decimal_arith(nk_memory *memory, nk_arith_op op, const nk_array *left, const nk_array *right,
-                           const uint8_t *validity, int64_t n_rows, const nk_dtype *dtype, nk_array **out, nk_error *err)
+                           const uint8_t *validity, int64_t n_rows, const nk_dtype *dtype, nk_array **out,
+                           nk_error *err)
 {
 	int scale_left = left->dtype->scale, scale_right = right->dtype->scale, scale = dtype->scale;
 	if (op > NK_MUL || left->physical != NK_PHYSICAL_I64 || right->physical != NK_PHYSICAL_I64)

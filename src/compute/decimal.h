@@ -13,11 +13,17 @@
 /* left op right; either may be constant (not both). The operands' scales are those of their dtypes, the result's
  * that of `dtype`: the larger one. validity: rows that count (NULL: all); the others never fail, and the caller
  * makes them null. Fails with NK_COMPUTE on overflow and on division by zero. */
-NK_MUST_CHECK nk_status nk_decimal_arith(nk_memory *memory, nk_arith_op op, const nk_array *left, const nk_array *right,
-                                         const uint8_t *validity, int64_t n_rows, const nk_dtype *dtype,
-                                         nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_decimal_arith(nk_memory *memory, nk_arith_op op, const nk_array *left,
+                                         const nk_array *right, const uint8_t *validity, int64_t n_rows,
+                                         const nk_dtype *dtype, nk_array **out, nk_error *err);
 
-typedef enum nk_rounding { NK_ROUND_HALF_EVEN, NK_ROUND_HALF_AWAY, NK_ROUND_TO_ZERO, NK_ROUND_FLOOR, NK_ROUND_CEIL } nk_rounding;
+typedef enum nk_rounding {
+	NK_ROUND_HALF_EVEN,
+	NK_ROUND_HALF_AWAY,
+	NK_ROUND_TO_ZERO,
+	NK_ROUND_FLOOR,
+	NK_ROUND_CEIL
+} nk_rounding;
 
 /* value / divisor (positive), rounded. */
 __int128 nk_decimal_divide(__int128 value, __int128 divisor, nk_rounding rounding);
@@ -28,8 +34,8 @@ int nk_decimal_bits(const int64_t *values, int64_t n);
 /* Whether all of n int128 values fit int64. */
 bool nk_decimal_fits(const __int128 *values, int64_t n);
 /* A flat array of int128 results as an array of `dtype`, narrowed where all values fit. Takes over `wide`. */
-NK_MUST_CHECK nk_status nk_decimal_narrow(nk_memory *memory, const nk_dtype *dtype, nk_array *wide, nk_array **out,
-                                          nk_error *err);
+NK_MUST_CHECK nk_status nk_decimal_narrow(nk_memory *memory, const nk_dtype *dtype, nk_array *wide,
+                                          nk_array **out, nk_error *err);
 
 /* The loops, one table per instruction level. */
 typedef struct nk_decimal_table {

@@ -30,8 +30,9 @@ static inline double double_of(int64_t value)
 	return number - MAGIC;
 }
 
-static inline __attribute__((always_inline)) void mul_small_body(int64_t *out, const int64_t *left, const int64_t *right,
-                                                                 int64_t n, nk_shape shape, int64_t divisor)
+static inline __attribute__((always_inline)) void mul_small_body(int64_t *out, const int64_t *left,
+                                                                 const int64_t *right, int64_t n,
+                                                                 nk_shape shape, int64_t divisor)
 {
 	double inverse = 1.0 / (double)divisor;
 	for (int64_t i = 0; i < n; i++) {
@@ -46,7 +47,8 @@ static inline __attribute__((always_inline)) void mul_small_body(int64_t *out, c
 	}
 }
 
-static void mul_small(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape, int64_t divisor)
+static void mul_small(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape,
+                      int64_t divisor)
 {
 	if (shape == NK_VECTOR_VECTOR)
 		mul_small_body(out, left, right, n, NK_VECTOR_VECTOR, divisor);
@@ -56,7 +58,8 @@ static void mul_small(int64_t *out, const int64_t *left, const int64_t *right, i
 		mul_small_body(out, left, right, n, NK_SCALAR_VECTOR, divisor);
 }
 
-static void mul(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape, int64_t divisor)
+static void mul(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape,
+                int64_t divisor)
 {
 	int log = 64 - __builtin_clzll((uint64_t)divisor - 1); /* divisor >= 10 */
 	uint64_t reciprocal = (uint64_t)(((unsigned __int128)1 << (63 + log)) / (uint64_t)divisor) + 1;
@@ -71,8 +74,8 @@ static void mul(int64_t *out, const int64_t *left, const int64_t *right, int64_t
 	}
 }
 
-static void add(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape, int64_t factor_left,
-                int64_t factor_right)
+static void add(int64_t *out, const int64_t *left, const int64_t *right, int64_t n, nk_shape shape,
+                int64_t factor_left, int64_t factor_right)
 {
 	if (shape == NK_VECTOR_VECTOR) {
 		for (int64_t i = 0; i < n; i++)
@@ -88,4 +91,5 @@ static void add(int64_t *out, const int64_t *left, const int64_t *right, int64_t
 	}
 }
 
-const nk_decimal_table NK_ISA_NAME(nk__decimal) = {.bits = bits, .mul_small = mul_small, .mul = mul, .add = add};
+const nk_decimal_table NK_ISA_NAME(nk__decimal) = {
+	.bits = bits, .mul_small = mul_small, .mul = mul, .add = add};

@@ -45,8 +45,8 @@ static nk_status hash_apart(nk_memory *memory, const nk_array *of, uint64_t **ou
 	return NK_OK;
 }
 
-static nk_status hash_list(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes, bool combine,
-                           nk_error *err)
+static nk_status hash_list(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes,
+                           bool combine, nk_error *err)
 {
 	const nk_array *items = array->children[0];
 	const int64_t *offsets = array->values;
@@ -65,8 +65,8 @@ static nk_status hash_list(nk_memory *memory, const nk_array *array, int64_t n_r
 	return NK_OK;
 }
 
-static nk_status hash_struct(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes, bool combine,
-                             nk_error *err)
+static nk_status hash_struct(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes,
+                             bool combine, nk_error *err)
 {
 	void *block = NULL;
 	int64_t n_bytes = n_rows * (int64_t)sizeof(uint64_t);
@@ -85,32 +85,27 @@ static nk_status hash_struct(nk_memory *memory, const nk_array *array, int64_t n
 	return status;
 }
 
-static nk_status hash_flat(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes, bool combine,
-                           nk_error *err)
+static nk_status hash_flat(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes,
+                           bool combine, nk_error *err)
 {
 	switch (array->physical) {
 	case NK_PHYSICAL_NONE:
 		for (int64_t i = 0; i < n_rows; i++)
 			put(hashes, i, NK_HASH_NULL, combine);
 		return NK_OK;
-	case NK_PHYSICAL_BOOL:
-		hash_bits(array, n_rows, hashes, combine);
-		return NK_OK;
-	case NK_PHYSICAL_VIEW:
-		hash_views(array, n_rows, hashes, combine);
-		return NK_OK;
-	case NK_PHYSICAL_LIST:
-		return hash_list(memory, array, n_rows, hashes, combine, err);
-	case NK_PHYSICAL_STRUCT:
-		return hash_struct(memory, array, n_rows, hashes, combine, err);
+	case NK_PHYSICAL_BOOL: hash_bits(array, n_rows, hashes, combine); return NK_OK;
+	case NK_PHYSICAL_VIEW: hash_views(array, n_rows, hashes, combine); return NK_OK;
+	case NK_PHYSICAL_LIST: return hash_list(memory, array, n_rows, hashes, combine, err);
+	case NK_PHYSICAL_STRUCT: return hash_struct(memory, array, n_rows, hashes, combine, err);
 	default:
-		NK_ISA_TABLE(nk__hash)->fixed[array->physical](array->values, array->validity, n_rows, hashes, combine);
+		NK_ISA_TABLE(nk__hash)->fixed[array->physical](array->values, array->validity, n_rows, hashes,
+		                                               combine);
 		return NK_OK;
 	}
 }
 
-nk_status nk_hash_array(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes, bool combine,
-                        nk_error *err)
+nk_status nk_hash_array(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes,
+                        bool combine, nk_error *err)
 {
 	if (n_rows == 0)
 		return NK_OK;

@@ -10,7 +10,7 @@
 
 /* Write the hash of each row, or with `combine` fold it into what earlier key columns left (nk_hash_combine).
  * Any encoding; nested dtypes too. Fails only for lack of memory (hashes of a dictionary or of list items). */
-NK_MUST_CHECK nk_status nk_hash_array(nk_memory *memory, const nk_array *array, int64_t n_rows, uint64_t *hashes,
-                                      bool combine, nk_error *err);
+NK_MUST_CHECK nk_status nk_hash_array(nk_memory *memory, const nk_array *array, int64_t n_rows,
+                                      uint64_t *hashes, bool combine, nk_error *err);
 
 #endif

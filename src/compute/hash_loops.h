@@ -6,7 +6,8 @@
 #include "columnar/dtype.h"
 
 /* validity NULL: all valid. combine: fold into what hashes[] holds, else overwrite. */
-typedef void nk_hash_loop(const void *values, const uint8_t *validity, int64_t n_rows, uint64_t *hashes, bool combine);
+typedef void nk_hash_loop(const void *values, const uint8_t *validity, int64_t n_rows, uint64_t *hashes,
+                          bool combine);
 
 typedef struct nk_hash_table {
 	nk_hash_loop *fixed[NK_PHYSICAL_N]; /* integers and floats; NULL for other physical types */

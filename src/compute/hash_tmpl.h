@@ -3,8 +3,8 @@
 #define NAME(what, suffix) NAME_(what, suffix)
 
 static inline __attribute__((always_inline)) void NAME(body, SUFFIX)(const T *values, const uint8_t *validity,
-                                                                     int64_t n_rows, uint64_t *restrict hashes,
-                                                                     bool combine)
+                                                                     int64_t n_rows,
+                                                                     uint64_t *restrict hashes, bool combine)
 {
 	if (!validity) {
 		for (int64_t i = 0; i < n_rows; i++) {
@@ -23,7 +23,8 @@ static inline __attribute__((always_inline)) void NAME(body, SUFFIX)(const T *va
 	}
 }
 
-static void NAME(hash, SUFFIX)(const void *values, const uint8_t *validity, int64_t n_rows, uint64_t *hashes, bool combine)
+static void NAME(hash, SUFFIX)(const void *values, const uint8_t *validity, int64_t n_rows, uint64_t *hashes,
+                               bool combine)
 {
 	if (combine)
 		NAME(body, SUFFIX)(values, validity, n_rows, hashes, true);

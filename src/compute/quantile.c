@@ -64,18 +64,16 @@ int64_t nk_select_key(int64_t *keys, int64_t n, int64_t k)
 }
 
 /* The positions a quantile lies between, and how far from the lower one. */
-static int64_t positions(int64_t n, double quantile, nk_interpolation interpolation, bool *between, double *fraction)
+static int64_t positions(int64_t n, double quantile, nk_interpolation interpolation, bool *between,
+                         double *fraction)
 {
 	double at = quantile * (double)(n - 1);
 	*between = false;
 	*fraction = 0;
 	switch (interpolation) {
-	case NK_NEAREST:
-		return (int64_t)round(at);
-	case NK_LOWER:
-		return (int64_t)floor(at);
-	case NK_HIGHER:
-		return (int64_t)ceil(at);
+	case NK_NEAREST: return (int64_t)round(at);
+	case NK_LOWER: return (int64_t)floor(at);
+	case NK_HIGHER: return (int64_t)ceil(at);
 	case NK_EQUIPROBABLE: {
 		int64_t k = (int64_t)ceil(quantile * (double)n) - 1;
 		return k < 0 ? 0 : k;

@@ -31,7 +31,8 @@ typedef struct nk_wide_mean_state {
 } nk_wide_mean_state;
 
 /* int64 (integers, wrapping) or double (floats) sums: states[groups[i]] += values[i]. */
-typedef void nk_scatter_sum(void *states, const uint32_t *groups, const void *values, const uint8_t *validity, int64_t n);
+typedef void nk_scatter_sum(void *states, const uint32_t *groups, const void *values, const uint8_t *validity,
+                            int64_t n);
 
 typedef struct nk_scatter_table {
 	nk_scatter_sum *sum[NK_PHYSICAL_N];

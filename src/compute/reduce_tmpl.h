@@ -33,8 +33,9 @@ static void NAME(sum, SUFFIX)(const void *from, const uint8_t *validity, int64_t
 	*(OUT *)out = (OUT)lanes[0];
 }
 
-static inline __attribute__((always_inline)) bool NAME(extreme, SUFFIX)(const T *values, const uint8_t *validity,
-                                                                        int64_t n, T *out, bool greatest)
+static inline __attribute__((always_inline)) bool NAME(extreme, SUFFIX)(const T *values,
+                                                                        const uint8_t *validity, int64_t n,
+                                                                        T *out, bool greatest)
 {
 	T lanes[NAME(LANES, SUFFIX)];
 	bool found = false;

@@ -42,7 +42,8 @@
 #define ACC double
 #include "compute/scatter_tmpl.h"
 
-void nk_scatter_sum_wide(void *states, const uint32_t *groups, const void *values, const uint8_t *validity, int64_t n)
+void nk_scatter_sum_wide(void *states, const uint32_t *groups, const void *values, const uint8_t *validity,
+                         int64_t n)
 {
 	__int128 *sums = states;
 	const int64_t *from = values;
@@ -50,7 +51,8 @@ void nk_scatter_sum_wide(void *states, const uint32_t *groups, const void *value
 		sums[groups[i]] += !validity || nk_bitmap_get(validity, i) ? from[i] : 0;
 }
 
-void nk_scatter_mean_wide(void *states, const uint32_t *groups, const void *values, const uint8_t *validity, int64_t n)
+void nk_scatter_mean_wide(void *states, const uint32_t *groups, const void *values, const uint8_t *validity,
+                          int64_t n)
 {
 	nk_wide_mean_state *sums = states;
 	const int64_t *from = values;

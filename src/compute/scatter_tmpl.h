@@ -2,7 +2,8 @@
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 
-static void NAME(sum, SUFFIX)(void *states, const uint32_t *groups, const void *from, const uint8_t *validity, int64_t n)
+static void NAME(sum, SUFFIX)(void *states, const uint32_t *groups, const void *from, const uint8_t *validity,
+                              int64_t n)
 {
 	ACC *sums = states;
 	const T *values = from;
@@ -15,7 +16,8 @@ static void NAME(sum, SUFFIX)(void *states, const uint32_t *groups, const void *
 		sums[groups[i]] += nk_bitmap_get(validity, i) ? (ACC)values[i] : 0;
 }
 
-static void NAME(mean, SUFFIX)(void *states, const uint32_t *groups, const void *from, const uint8_t *validity, int64_t n)
+static void NAME(mean, SUFFIX)(void *states, const uint32_t *groups, const void *from,
+                               const uint8_t *validity, int64_t n)
 {
 	nk_mean_state *means = states;
 	const T *values = from;

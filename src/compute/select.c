@@ -14,9 +14,11 @@ typedef struct positions {
 	int64_t n;
 } positions;
 
-static nk_status take(nk_memory *memory, const nk_array *array, const positions *rows, nk_array **out, nk_error *err);
+static nk_status take(nk_memory *memory, const nk_array *array, const positions *rows, nk_array **out,
+                      nk_error *err);
 
-void nk_select_bits(const uint8_t *bits, const uint8_t *validity, int64_t n_rows, uint32_t *rows, int64_t *n_selected)
+void nk_select_bits(const uint8_t *bits, const uint8_t *validity, int64_t n_rows, uint32_t *rows,
+                    int64_t *n_selected)
 {
 	*n_selected = table()->rows(bits, validity, n_rows, rows);
 }
@@ -68,8 +70,8 @@ static void take_bits(uint8_t *out, const uint8_t *bits, const positions *rows)
 }
 
 /* The gathered validity, NULL when nothing can be null. */
-static nk_status take_validity(nk_memory *memory, const nk_array *array, const positions *rows, nk_buffer **out,
-                               nk_error *err)
+static nk_status take_validity(nk_memory *memory, const nk_array *array, const positions *rows,
+                               nk_buffer **out, nk_error *err)
 {
 	*out = NULL;
 	bool has_nulls = array->validity && array->n_nulls != 0;
@@ -101,8 +103,8 @@ static nk_status take_values(nk_memory *memory, const void *values, int n_bytes_
 	return NK_OK;
 }
 
-static nk_status take_list(nk_memory *memory, const nk_array *array, const positions *rows, nk_buffer *validity,
-                           nk_array **out, nk_error *err)
+static nk_status take_list(nk_memory *memory, const nk_array *array, const positions *rows,
+                           nk_buffer *validity, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) owned_validity = validity;
 	NK_AUTO(nk_buffer) offsets = NULL;
@@ -126,11 +128,12 @@ static nk_status take_list(nk_memory *memory, const nk_array *array, const posit
 	nk_array *taken = NULL;
 	positions item_positions = {.wide = item_rows, .n = to[rows->n]};
 	NK_TRY(take(memory, array->children[0], &item_positions, &taken, err));
-	return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity), -1, out, err);
+	return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity), -1,
+	                         out, err);
 }
 
-static nk_status take_struct(nk_memory *memory, const nk_array *array, const positions *rows, nk_buffer *validity,
-                             nk_array **out, nk_error *err)
+static nk_status take_struct(nk_memory *memory, const nk_array *array, const positions *rows,
+                             nk_buffer *validity, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) owned_validity = validity;
 	nk_array *small[16];
@@ -155,8 +158,8 @@ static nk_status take_struct(nk_memory *memory, const nk_array *array, const pos
 }
 
 /* n rows of a constant, or of the constant and nulls where a position is absent. */
-static nk_status take_constant(nk_memory *memory, const nk_array *array, const positions *rows, nk_array **out,
-                               nk_error *err)
+static nk_status take_constant(nk_memory *memory, const nk_array *array, const positions *rows,
+                               nk_array **out, nk_error *err)
 {
 	nk_array *same = (nk_array *)array; /* a reference is a change no reader sees */
 	if (!rows->present || !nk_array_is_valid(array, 0)) {
@@ -174,7 +177,8 @@ static nk_status take_constant(nk_memory *memory, const nk_array *array, const p
 	return nk_array_with_validity(flat, NK_STEAL(validity), -1, out, err);
 }
 
-static nk_status take(nk_memory *memory, const nk_array *array, const positions *rows, nk_array **out, nk_error *err)
+static nk_status take(nk_memory *memory, const nk_array *array, const positions *rows, nk_array **out,
+                      nk_error *err)
 {
 	if (array->physical == NK_PHYSICAL_NONE || array->n_rows == 0)
 		return nk_array_new_null(memory, array->dtype, rows->n, out, err);
@@ -190,10 +194,8 @@ static nk_status take(nk_memory *memory, const nk_array *array, const positions 
 		                               NK_STEAL(validity), n_nulls, out, err);
 	}
 	switch (array->physical) {
-	case NK_PHYSICAL_LIST:
-		return take_list(memory, array, rows, NK_STEAL(validity), out, err);
-	case NK_PHYSICAL_STRUCT:
-		return take_struct(memory, array, rows, NK_STEAL(validity), out, err);
+	case NK_PHYSICAL_LIST: return take_list(memory, array, rows, NK_STEAL(validity), out, err);
+	case NK_PHYSICAL_STRUCT: return take_struct(memory, array, rows, NK_STEAL(validity), out, err);
 	case NK_PHYSICAL_BOOL:
 		NK_TRY(nk_buffer_new(memory, nk_bitmap_bytes(rows->n), &values, err));
 		take_bits(values->bytes, array->values, rows);
@@ -201,12 +203,12 @@ static nk_status take(nk_memory *memory, const nk_array *array, const positions 
 	default:
 		NK_TRY(take_values(memory, array->values, nk_physical_size(array->physical), rows, &values, err));
 	}
-	return nk_array_new_flat(array->dtype, array->physical, rows->n, NK_STEAL(values), NK_STEAL(validity), n_nulls,
-	                         nk_heap_ref(array->heap), out, err);
+	return nk_array_new_flat(array->dtype, array->physical, rows->n, NK_STEAL(values), NK_STEAL(validity),
+	                         n_nulls, nk_heap_ref(array->heap), out, err);
 }
 
-nk_status nk_array_take(nk_memory *memory, const nk_array *array, const uint32_t *rows, int64_t n_rows, nk_array **out,
-                        nk_error *err)
+nk_status nk_array_take(nk_memory *memory, const nk_array *array, const uint32_t *rows, int64_t n_rows,
+                        nk_array **out, nk_error *err)
 {
 	positions all = {.narrow = rows, .n = n_rows};
 	return take(memory, array, &all, out, err);
@@ -219,8 +221,8 @@ nk_status nk_array_take_wide(nk_memory *memory, const nk_array *array, const int
 	return take(memory, array, &all, out, err);
 }
 
-nk_status nk_array_take_optional(nk_memory *memory, const nk_array *array, const int64_t *rows, int64_t n_rows,
-                                 nk_array **out, nk_error *err)
+nk_status nk_array_take_optional(nk_memory *memory, const nk_array *array, const int64_t *rows,
+                                 int64_t n_rows, nk_array **out, nk_error *err)
 {
 	int64_t sign = 0;
 	for (int64_t i = 0; i < n_rows; i++)
@@ -240,7 +242,8 @@ nk_status nk_array_take_optional(nk_memory *memory, const nk_array *array, const
 	return take(memory, array, &some, out, err);
 }
 
-nk_status nk_array_filter(nk_memory *memory, nk_array *array, const nk_array *mask, nk_array **out, nk_error *err)
+nk_status nk_array_filter(nk_memory *memory, nk_array *array, const nk_array *mask, nk_array **out,
+                          nk_error *err)
 {
 	int64_t n_rows = array->n_rows, n_selected = 0;
 	if (mask->encoding == NK_CONSTANT || mask->physical == NK_PHYSICAL_NONE)
@@ -263,8 +266,8 @@ nk_status nk_array_filter(nk_memory *memory, nk_array *array, const nk_array *ma
 	return nk_array_take(memory, array, (const uint32_t *)rows->bytes, n_selected, out, err);
 }
 
-nk_status nk_batch_take(nk_memory *memory, const nk_batch *batch, const uint32_t *rows, int64_t n_rows, nk_batch **out,
-                        nk_error *err)
+nk_status nk_batch_take(nk_memory *memory, const nk_batch *batch, const uint32_t *rows, int64_t n_rows,
+                        nk_batch **out, nk_error *err)
 {
 	NK_AUTO(nk_batch) taken = NULL;
 	NK_TRY(nk_batch_new(batch->n_columns, n_rows, &taken, err));
@@ -276,7 +279,8 @@ nk_status nk_batch_take(nk_memory *memory, const nk_batch *batch, const uint32_t
 	return NK_OK;
 }
 
-nk_status nk_batch_filter(nk_memory *memory, const nk_batch *batch, const nk_array *mask, nk_batch **out, nk_error *err)
+nk_status nk_batch_filter(nk_memory *memory, const nk_batch *batch, const nk_array *mask, nk_batch **out,
+                          nk_error *err)
 {
 	if (mask->encoding == NK_CONSTANT || mask->physical == NK_PHYSICAL_NONE)
 		return nk_batch_slice(memory, batch, 0, nk_select_count(mask, batch->n_rows), out, err);

@@ -5,8 +5,8 @@
 #include "func/words.h"
 
 /* States live in one zeroed block; what they point to in an arena of their own. */
-static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows, const uint32_t *groups, int64_t n_groups,
-                     nk_array **out, nk_error *err)
+static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows, const uint32_t *groups,
+                     int64_t n_groups, nk_array **out, nk_error *err)
 {
 	const nk_agg_plan *plan = call->data;
 	NK_AUTO(nk_buffer) states = NULL;
@@ -18,13 +18,14 @@ static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows,
 	return plan->aggregate->finish(call, states->bytes, n_groups, out, err);
 }
 
-nk_status nk__aggregate_column(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+nk_status nk__aggregate_column(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	return run(call, args, n_rows, NULL, 1, out, err);
 }
 
-nk_status nk__aggregate_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                                 nk_array **out, nk_error *err)
+nk_status nk__aggregate_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                                 const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	const nk_agg_plan *plan = call->data;
 	int64_t first = offsets[0], n_rows = offsets[n_groups] - first;
@@ -40,7 +41,8 @@ nk_status nk__aggregate_segments(const nk_call *call, nk_array *const *args, int
 	return run(call, &sliced, n_rows, to, n_groups, out, err);
 }
 
-nk_status nk__bind_aggregate(nk_bind *bind, const nk_aggregate *aggregate, const nk_dtype *dtype, int64_t flag, nk_error *err)
+nk_status nk__bind_aggregate(nk_bind *bind, const nk_aggregate *aggregate, const nk_dtype *dtype,
+                             int64_t flag, nk_error *err)
 {
 	nk_agg_plan *plan;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &plan, 1, err));
@@ -63,8 +65,9 @@ nk_status nk__refuse_aggregate(const nk_bind *bind, nk_error *err)
 
 typedef enum counted { ALL_ROWS, VALID_ROWS, NULL_ROWS } counted;
 
-static nk_status count_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                              int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status count_update(const nk_call *call, void *states, const uint32_t *groups,
+                              nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                              nk_error *err)
 {
 	(void)order, (void)arena, (void)err;
 	counted what = (counted)nk__agg_flag(call);
@@ -92,8 +95,8 @@ static nk_status count_update(const nk_call *call, void *states, const uint32_t 
 	return NK_OK;
 }
 
-static nk_status count_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                             nk_arena *arena, nk_error *err)
+static nk_status count_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                             int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	int64_t *counts = states;
@@ -103,7 +106,8 @@ static nk_status count_merge(const nk_call *call, void *states, const uint32_t *
 	return NK_OK;
 }
 
-static nk_status count_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status count_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const int64_t *counts = states;
@@ -111,7 +115,8 @@ static nk_status count_finish(const nk_call *call, const void *states, int64_t n
 	uint32_t *to = nk_array_values(result);
 	for (int64_t g = 0; g < n_groups; g++) {
 		if (counts[g] > UINT32_MAX)
-			return nk_fail(err, NK_COMPUTE, "a count of %lld does not fit the index type UInt32", (long long)counts[g]);
+			return nk_fail(err, NK_COMPUTE, "a count of %lld does not fit the index type UInt32",
+			               (long long)counts[g]);
 		to[g] = (uint32_t)counts[g];
 	}
 	*out = NK_STEAL(result);
@@ -154,8 +159,8 @@ static nk_status met_update(const nk_call *call, void *states, const uint32_t *g
 	return NK_OK;
 }
 
-static nk_status met_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                           nk_arena *arena, nk_error *err)
+static nk_status met_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                           int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	uint64_t *met = states;
@@ -165,7 +170,8 @@ static nk_status met_merge(const nk_call *call, void *states, const uint32_t *gr
 	return NK_OK;
 }
 
-static nk_status met_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status met_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	int64_t flag = nk__agg_flag(call);
@@ -191,7 +197,8 @@ static nk_status bind_met(nk_bind *bind, int64_t flag, nk_error *err)
 	if (dtype->id != NK_TYPE_BOOLEAN && dtype->id != NK_TYPE_NULL && !nk_type_is_numeric(dtype->id))
 		return nk__refuse_aggregate(bind, err);
 	bind->casts[0] = boolean;
-	return nk__bind_aggregate(bind, &met_aggregate, boolean, flag | (bind->options[0].boolean ? 0 : SEES_NULLS), err);
+	return nk__bind_aggregate(bind, &met_aggregate, boolean,
+	                          flag | (bind->options[0].boolean ? 0 : SEES_NULLS), err);
 }
 
 static nk_status bind_any(nk_bind *bind, nk_error *err) { return bind_met(bind, 0, err); }
@@ -239,7 +246,8 @@ const nk_func nk__funcs_aggregate[] = {
 	{
 		.name = "any",
 		.args = "x",
-		.doc = "Whether any value is true. With ignore_nulls=False a null leaves the answer open unless a true decides it.",
+		.doc = "Whether any value is true. With ignore_nulls=False a null leaves the answer open unless a "
+			   "true decides it.",
 		.example = "any([null, false]) == [false]",
 		.options = ignore_nulls_options,
 		.min_args = 1,
@@ -251,7 +259,8 @@ const nk_func nk__funcs_aggregate[] = {
 	{
 		.name = "all",
 		.args = "x",
-		.doc = "Whether all values are true. With ignore_nulls=False a null leaves the answer open unless a false decides it.",
+		.doc = "Whether all values are true. With ignore_nulls=False a null leaves the answer open unless a "
+			   "false decides it.",
 		.example = "all([null, true]) == [true]",
 		.options = ignore_nulls_options,
 		.min_args = 1,

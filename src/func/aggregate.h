@@ -15,8 +15,8 @@ typedef struct nk_agg_plan {
 } nk_agg_plan;
 
 /* Sets dtype, aggregate, column kernel, segmented kernel and data. */
-NK_MUST_CHECK nk_status nk__bind_aggregate(nk_bind *bind, const nk_aggregate *aggregate, const nk_dtype *dtype,
-                                           int64_t flag, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_aggregate(nk_bind *bind, const nk_aggregate *aggregate,
+                                           const nk_dtype *dtype, int64_t flag, nk_error *err);
 nk_kernel nk__aggregate_column;
 nk_segmented_kernel nk__aggregate_segments;
 

@@ -21,7 +21,8 @@ static bool replaces(const edge_state *state, int64_t place, int64_t flag)
 	return state->place == 0 || (flag & LAST ? place >= state->place : place < state->place);
 }
 
-static nk_status keep_text(edge_state *state, const char *bytes, uint32_t n_bytes, nk_arena *arena, nk_error *err)
+static nk_status keep_text(edge_state *state, const char *bytes, uint32_t n_bytes, nk_arena *arena,
+                           nk_error *err)
 {
 	void *room = NULL;
 	if (n_bytes > 0) {
@@ -33,7 +34,8 @@ static nk_status keep_text(edge_state *state, const char *bytes, uint32_t n_byte
 	return NK_OK;
 }
 
-static nk_status keep(edge_state *state, const nk_array *array, int64_t row, int64_t place, nk_arena *arena, nk_error *err)
+static nk_status keep(edge_state *state, const nk_array *array, int64_t row, int64_t place, nk_arena *arena,
+                      nk_error *err)
 {
 	state->place = place;
 	state->is_valid = nk_array_is_valid(array, row);
@@ -86,8 +88,8 @@ static nk_status edge_update(const nk_call *call, void *states, const uint32_t *
 	return NK_OK;
 }
 
-static nk_status edge_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                            nk_arena *arena, nk_error *err)
+static nk_status edge_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                            int64_t n, nk_arena *arena, nk_error *err)
 {
 	int64_t flag = nk__agg_flag(call);
 	bool is_text = nk_type_is_textual(call->dtype->id);
@@ -103,7 +105,8 @@ static nk_status edge_merge(const nk_call *call, void *states, const uint32_t *g
 	return NK_OK;
 }
 
-static nk_status edge_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status edge_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                             nk_error *err)
 {
 	const edge_state *all = states;
 	nk_physical physical = call->dtype->physical;
@@ -114,7 +117,8 @@ static nk_status edge_finish(const nk_call *call, const void *states, int64_t n_
 		NK_TRY(nk_builder_new(call->memory, call->dtype, &builder, err));
 		for (int64_t g = 0; g < n_groups; g++)
 			if (all[g].is_valid)
-				NK_TRY(nk_builder_append_bytes(builder, all[g].bytes ? all[g].bytes : "", all[g].n_bytes, err));
+				NK_TRY(
+					nk_builder_append_bytes(builder, all[g].bytes ? all[g].bytes : "", all[g].n_bytes, err));
 			else
 				NK_TRY(nk_builder_append_null(builder, err));
 		return nk_builder_finish(builder, out, err);
@@ -152,8 +156,8 @@ static int64_t edge_row(const nk_array *array, int64_t from, int64_t to, int64_t
 	return -1;
 }
 
-static nk_status edge_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                               nk_array **out, nk_error *err)
+static nk_status edge_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                               const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_TRY(nk_buffer_new(call->memory, n_groups * (int64_t)sizeof(int64_t), &rows, err));
@@ -165,7 +169,8 @@ static nk_status edge_segments(const nk_call *call, nk_array *const *args, int64
 	return nk_array_flatten(call->memory, taken, out, err);
 }
 
-static nk_status edge_column(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status edge_column(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	return edge_segments(call, args, 1, (int64_t[]){0, n_rows}, out, err);
 }

@@ -73,7 +73,8 @@ typedef struct extreme_loops {
 	int64_t state_size;
 	void (*scan)(void *states, const uint32_t *groups, const void *values, const uint8_t *validity, int64_t n,
 	             bool greatest, bool poisoned);
-	void (*fold)(void *states, const uint32_t *groups, const void *others, int64_t n, bool greatest, bool poisoned);
+	void (*fold)(void *states, const uint32_t *groups, const void *others, int64_t n, bool greatest,
+	             bool poisoned);
 	void (*finish)(void *values, uint8_t *validity, const void *states, int64_t n);
 } extreme_loops;
 
@@ -94,8 +95,9 @@ static const extreme_loops loops[NK_PHYSICAL_N] = {
 
 enum { GREATEST = 1, POISONED = 2 };
 
-static nk_status extreme_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status extreme_update(const nk_call *call, void *states, const uint32_t *groups,
+                                nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                nk_error *err)
 {
 	(void)order, (void)arena;
 	int64_t flag = nk__agg_flag(call);
@@ -107,7 +109,8 @@ static nk_status extreme_update(const nk_call *call, void *states, const uint32_
 		int64_t best;
 		if (groups)
 			extreme_narrow(states, groups, flat->values, flat->validity, n_rows, greatest, false);
-		else if (NK_ISA_TABLE(nk__reduce)->extreme[physical][greatest](flat->values, flat->validity, n_rows, &best))
+		else if (NK_ISA_TABLE(nk__reduce)
+		             ->extreme[physical][greatest](flat->values, flat->validity, n_rows, &best))
 			extreme_narrow(states, NULL, &best, NULL, 1, greatest, false);
 		return NK_OK;
 	}
@@ -132,8 +135,8 @@ static nk_status extreme_update(const nk_call *call, void *states, const uint32_
 	return NK_OK;
 }
 
-static nk_status extreme_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                               nk_arena *arena, nk_error *err)
+static nk_status extreme_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                               int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)arena, (void)err;
 	int64_t flag = nk__agg_flag(call);
@@ -141,7 +144,8 @@ static nk_status extreme_merge(const nk_call *call, void *states, const uint32_t
 	return NK_OK;
 }
 
-static nk_status extreme_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status extreme_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = call->dtype->physical;
@@ -167,7 +171,8 @@ static nk_status extreme_finish(const nk_call *call, const void *states, int64_t
 /* One aggregate per state size; which loops run is read from the dtype. */
 static const nk_aggregate small_extreme = {16, extreme_update, extreme_merge, extreme_finish};
 static const nk_aggregate wide_extreme = {32, extreme_update, extreme_merge, extreme_finish};
-_Static_assert(sizeof(state_f64) == 16 && sizeof(state_i128) == 32 && sizeof(state_narrow) == 32, "sizes of states");
+_Static_assert(sizeof(state_f64) == 16 && sizeof(state_i128) == 32 && sizeof(state_narrow) == 32,
+               "sizes of states");
 
 /* ---- Text ---- */
 
@@ -177,12 +182,12 @@ typedef struct text_state {
 	int64_t met;
 } text_state;
 
-static nk_status text_meet(text_state *state, const char *bytes, uint32_t n_bytes, bool greatest, nk_arena *arena,
-                           nk_error *err)
+static nk_status text_meet(text_state *state, const char *bytes, uint32_t n_bytes, bool greatest,
+                           nk_arena *arena, nk_error *err)
 {
 	if (state->met) {
 		uint32_t n = n_bytes < state->n_bytes ? n_bytes : state->n_bytes;
-		int order = memcmp(bytes, state->bytes, n);
+		int order = n ? memcmp(bytes, state->bytes, n) : 0;
 		order = order ? order : (n_bytes > state->n_bytes) - (n_bytes < state->n_bytes);
 		if (greatest ? order <= 0 : order >= 0)
 			return NK_OK;
@@ -211,32 +216,34 @@ static nk_status text_update(const nk_call *call, void *states, const uint32_t *
 		if (!nk_array_is_valid(args[0], i))
 			continue;
 		const nk_view *view = &views[nk_array_index(args[0], i)];
-		NK_TRY(text_meet((text_state *)states + nk__group(groups, i), nk_view_bytes(view, args[0]->heap), view->n_bytes,
-		                 greatest, arena, err));
+		NK_TRY(text_meet((text_state *)states + nk__group(groups, i), nk_view_bytes(view, args[0]->heap),
+		                 view->n_bytes, greatest, arena, err));
 	}
 	return NK_OK;
 }
 
-static nk_status text_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                            nk_arena *arena, nk_error *err)
+static nk_status text_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                            int64_t n, nk_arena *arena, nk_error *err)
 {
 	bool greatest = nk__agg_flag(call) & GREATEST;
 	const text_state *from = others;
 	for (int64_t i = 0; i < n; i++)
 		if (from[i].met)
-			NK_TRY(text_meet((text_state *)states + nk__group(groups, i), from[i].bytes, from[i].n_bytes, greatest, arena,
-			                 err));
+			NK_TRY(text_meet((text_state *)states + nk__group(groups, i), from[i].bytes, from[i].n_bytes,
+			                 greatest, arena, err));
 	return NK_OK;
 }
 
-static nk_status text_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status text_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                             nk_error *err)
 {
 	const text_state *from = states;
 	NK_AUTO(nk_builder) builder = NULL;
 	NK_TRY(nk_builder_new(call->memory, call->dtype, &builder, err));
 	for (int64_t g = 0; g < n_groups; g++)
 		if (from[g].met)
-			NK_TRY(nk_builder_append_bytes(builder, from[g].bytes ? from[g].bytes : "", from[g].n_bytes, err));
+			NK_TRY(
+				nk_builder_append_bytes(builder, from[g].bytes ? from[g].bytes : "", from[g].n_bytes, err));
 		else
 			NK_TRY(nk_builder_append_null(builder, err));
 	return nk_builder_finish(builder, out, err);
@@ -251,17 +258,20 @@ static nk_status bind_extreme(nk_bind *bind, int64_t flag, nk_error *err)
 	const nk_dtype *dtype = bind->args[0].dtype;
 	if (nk_type_is_nested(dtype->id))
 		return nk__refuse_aggregate(bind, err);
-	const nk_aggregate *aggregate = dtype->id == NK_TYPE_NULL                ? &nk__nothing_aggregate
-	                                : nk_type_is_textual(dtype->id)          ? &text_extreme
-	                                : dtype->physical == NK_PHYSICAL_I128    ? &wide_extreme
-	                                                                         : &small_extreme;
+	const nk_aggregate *aggregate = dtype->id == NK_TYPE_NULL             ? &nk__nothing_aggregate
+	                                : nk_type_is_textual(dtype->id)       ? &text_extreme
+	                                : dtype->physical == NK_PHYSICAL_I128 ? &wide_extreme
+	                                                                      : &small_extreme;
 	return nk__bind_aggregate(bind, aggregate, dtype, flag, err);
 }
 
 static nk_status bind_min(nk_bind *bind, nk_error *err) { return bind_extreme(bind, 0, err); }
 static nk_status bind_max(nk_bind *bind, nk_error *err) { return bind_extreme(bind, GREATEST, err); }
 static nk_status bind_nan_min(nk_bind *bind, nk_error *err) { return bind_extreme(bind, POISONED, err); }
-static nk_status bind_nan_max(nk_bind *bind, nk_error *err) { return bind_extreme(bind, GREATEST | POISONED, err); }
+static nk_status bind_nan_max(nk_bind *bind, nk_error *err)
+{
+	return bind_extreme(bind, GREATEST | POISONED, err);
+}
 
 const nk_func nk__funcs_aggregate_minmax[] = {
 	{

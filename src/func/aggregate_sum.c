@@ -47,8 +47,8 @@ static nk_status sum_update(const nk_call *call, void *states, const uint32_t *g
 	return NK_OK;
 }
 
-static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                           nk_arena *arena, nk_error *err)
+static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                           int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)arena, (void)err;
 	bool is_float = nk_type_is_float(call->dtype->id);
@@ -60,7 +60,8 @@ static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *gr
 	return NK_OK;
 }
 
-static nk_status sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = call->dtype->physical;
@@ -82,7 +83,10 @@ static const nk_aggregate sum_aggregate = {sizeof(int64_t), sum_update, sum_merg
 /* int128 sums: Decimals of either width, and Int128. */
 static int bits_of_count(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
 
-static nk_status fail_overflow(nk_error *err) { return nk_fail(err, NK_COMPUTE, "overflow in decimal addition in sum"); }
+static nk_status fail_overflow(nk_error *err)
+{
+	return nk_fail(err, NK_COMPUTE, "overflow in decimal addition in sum");
+}
 
 static nk_status sum_narrow_batch(const nk_array *flat, int64_t n_rows, __int128 *sum)
 {
@@ -98,8 +102,9 @@ static nk_status sum_narrow_batch(const nk_array *flat, int64_t n_rows, __int128
 	return NK_OK;
 }
 
-static nk_status wide_sum_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                 int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status wide_sum_update(const nk_call *call, void *states, const uint32_t *groups,
+                                 nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                 nk_error *err)
 {
 	(void)order, (void)arena;
 	NK_AUTO(nk_array) flat = NULL;
@@ -121,8 +126,8 @@ static nk_status wide_sum_update(const nk_call *call, void *states, const uint32
 	return overflow && call->dtype->id == NK_TYPE_DECIMAL ? fail_overflow(err) : NK_OK;
 }
 
-static nk_status wide_sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                                nk_arena *arena, nk_error *err)
+static nk_status wide_sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                                int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)arena;
 	__int128 *sums = states;
@@ -135,7 +140,8 @@ static nk_status wide_sum_merge(const nk_call *call, void *states, const uint32_
 	return overflow && call->dtype->id == NK_TYPE_DECIMAL ? fail_overflow(err) : NK_OK;
 }
 
-static nk_status wide_sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status wide_sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                 nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const __int128 *sums = states;
@@ -152,24 +158,27 @@ static nk_status wide_sum_finish(const nk_call *call, const void *states, int64_
 	return nk_decimal_narrow(call->memory, call->dtype, NK_STEAL(result), out, err);
 }
 
-static const nk_aggregate wide_sum_aggregate = {sizeof(__int128), wide_sum_update, wide_sum_merge, wide_sum_finish};
+static const nk_aggregate wide_sum_aggregate = {sizeof(__int128), wide_sum_update, wide_sum_merge,
+                                                wide_sum_finish};
 
 /* Of nothing but nulls of dtype Null: null. */
-static nk_status nothing_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status nothing_update(const nk_call *call, void *states, const uint32_t *groups,
+                                nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                nk_error *err)
 {
 	(void)call, (void)states, (void)groups, (void)args, (void)n_rows, (void)order, (void)arena, (void)err;
 	return NK_OK;
 }
 
-static nk_status nothing_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                               nk_arena *arena, nk_error *err)
+static nk_status nothing_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                               int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)states, (void)groups, (void)others, (void)n, (void)arena, (void)err;
 	return NK_OK;
 }
 
-static nk_status nothing_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status nothing_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                nk_error *err)
 {
 	(void)states;
 	return nk_array_new_null(call->memory, call->dtype, n_groups, out, err);
@@ -181,17 +190,14 @@ static nk_status bind_sum(nk_bind *bind, nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype;
 	switch (dtype->id) {
-	case NK_TYPE_NULL:
-		return nk__bind_aggregate(bind, &nk__nothing_aggregate, dtype, 0, err);
+	case NK_TYPE_NULL: return nk__bind_aggregate(bind, &nk__nothing_aggregate, dtype, 0, err);
 	case NK_TYPE_BOOLEAN:
 		return nk__bind_aggregate(bind, &sum_aggregate, nk_dtype_of(NK_TYPE_UINT32), 0, err);
 	case NK_TYPE_INT8:
 	case NK_TYPE_INT16:
 	case NK_TYPE_UINT8:
-	case NK_TYPE_UINT16:
-		return nk__bind_aggregate(bind, &sum_aggregate, nk_dtype_of(NK_TYPE_INT64), 0, err);
-	case NK_TYPE_INT128:
-		return nk__bind_aggregate(bind, &wide_sum_aggregate, dtype, 0, err);
+	case NK_TYPE_UINT16: return nk__bind_aggregate(bind, &sum_aggregate, nk_dtype_of(NK_TYPE_INT64), 0, err);
+	case NK_TYPE_INT128: return nk__bind_aggregate(bind, &wide_sum_aggregate, dtype, 0, err);
 	case NK_TYPE_DECIMAL:
 		bind->fallible = true;
 		return nk__bind_aggregate(bind, &wide_sum_aggregate, nk_dtype_decimal(38, dtype->scale), 0, err);
@@ -201,10 +207,8 @@ static nk_status bind_sum(nk_bind *bind, nk_error *err)
 	case NK_TYPE_UINT64:
 	case NK_TYPE_FLOAT32:
 	case NK_TYPE_FLOAT64:
-	case NK_TYPE_DURATION:
-		return nk__bind_aggregate(bind, &sum_aggregate, dtype, 0, err);
-	default:
-		return nk__refuse_aggregate(bind, err);
+	case NK_TYPE_DURATION: return nk__bind_aggregate(bind, &sum_aggregate, dtype, 0, err);
+	default: return nk__refuse_aggregate(bind, err);
 	}
 }
 
@@ -235,7 +239,8 @@ static nk_status mean_update(const nk_call *call, void *states, const uint32_t *
 		nk_mean_state sum = {0};
 		const uint64_t *values = flat->values;
 		for (int64_t i = 0; i < n_rows; i += 1024)
-			nk__scatter.mean[physical](&sum, zeros, values + i, flat->validity ? flat->validity + (i >> 3) : NULL,
+			nk__scatter.mean[physical](&sum, zeros, values + i,
+			                           flat->validity ? flat->validity + (i >> 3) : NULL,
 			                           n_rows - i < 1024 ? n_rows - i : 1024);
 		means->sum += sum.sum;
 		return NK_OK;
@@ -246,8 +251,8 @@ static nk_status mean_update(const nk_call *call, void *states, const uint32_t *
 	return NK_OK;
 }
 
-static nk_status mean_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                            nk_arena *arena, nk_error *err)
+static nk_status mean_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                            int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	nk_mean_state *means = states;
@@ -270,7 +275,8 @@ static void put_float(nk_array *result, int64_t g, bool valid, double value)
 		((double *)nk_array_values(result))[g] = valid ? value : 0;
 }
 
-static nk_status mean_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status mean_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const nk_mean_state *means = states;
@@ -285,8 +291,9 @@ static nk_status mean_finish(const nk_call *call, const void *states, int64_t n_
 static const nk_aggregate mean_aggregate = {sizeof(nk_mean_state), mean_update, mean_merge, mean_finish};
 
 /* Exact sums for Decimals and points in time. */
-static nk_status wide_mean_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                  int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status wide_mean_update(const nk_call *call, void *states, const uint32_t *groups,
+                                  nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                  nk_error *err)
 {
 	(void)order, (void)arena;
 	NK_AUTO(nk_array) flat = NULL;
@@ -311,8 +318,8 @@ static nk_status wide_mean_update(const nk_call *call, void *states, const uint3
 	return overflow ? nk_fail(err, NK_COMPUTE, "overflow in decimal addition in mean") : NK_OK;
 }
 
-static nk_status wide_mean_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                                 nk_arena *arena, nk_error *err)
+static nk_status wide_mean_merge(const nk_call *call, void *states, const uint32_t *groups,
+                                 const void *others, int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	nk_wide_mean_state *means = states;
@@ -324,7 +331,8 @@ static nk_status wide_mean_merge(const nk_call *call, void *states, const uint32
 	return NK_OK;
 }
 
-static nk_status wide_mean_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status wide_mean_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                  nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const nk_wide_mean_state *means = states;
@@ -335,7 +343,8 @@ static nk_status wide_mean_finish(const nk_call *call, const void *states, int64
 		if (nk_type_is_temporal(call->dtype->id)) {
 			if (!valid)
 				nk_bitmap_clear(nk_array_validity(result), g);
-			((int64_t *)nk_array_values(result))[g] = valid ? (int64_t)((double)means[g].sum / (double)means[g].count) : 0;
+			((int64_t *)nk_array_values(result))[g] =
+				valid ? (int64_t)((double)means[g].sum / (double)means[g].count) : 0;
 		} else {
 			put_float(result, g, valid, (double)means[g].sum / unit / (double)means[g].count);
 		}
@@ -345,8 +354,8 @@ static nk_status wide_mean_finish(const nk_call *call, const void *states, int64
 	return NK_OK;
 }
 
-static const nk_aggregate wide_mean_aggregate = {sizeof(nk_wide_mean_state), wide_mean_update, wide_mean_merge,
-                                                 wide_mean_finish};
+static const nk_aggregate wide_mean_aggregate = {sizeof(nk_wide_mean_state), wide_mean_update,
+                                                 wide_mean_merge, wide_mean_finish};
 
 static nk_status bind_mean(nk_bind *bind, nk_error *err)
 {
@@ -386,8 +395,9 @@ static void variance_fold(variance_state *into, const variance_state *from)
 	into->count += from->count;
 }
 
-static nk_status variance_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                 int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status variance_update(const nk_call *call, void *states, const uint32_t *groups,
+                                 nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                 nk_error *err)
 {
 	(void)order, (void)arena;
 	NK_AUTO(nk_array) flat = NULL;
@@ -396,7 +406,8 @@ static nk_status variance_update(const nk_call *call, void *states, const uint32
 	variance_state *all = states;
 	if (!groups) {
 		const nk_reduce_table *table = NK_ISA_TABLE(nk__reduce);
-		variance_state batch = {.count = flat->validity ? nk_bitmap_count(flat->validity, 0, n_rows) : n_rows};
+		variance_state batch = {.count =
+		                            flat->validity ? nk_bitmap_count(flat->validity, 0, n_rows) : n_rows};
 		double sum;
 		table->sum[NK_PHYSICAL_F64](values, flat->validity, n_rows, &sum);
 		batch.mean = batch.count ? sum / (double)batch.count : 0;
@@ -416,8 +427,8 @@ static nk_status variance_update(const nk_call *call, void *states, const uint32
 	return NK_OK;
 }
 
-static nk_status variance_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                                nk_arena *arena, nk_error *err)
+static nk_status variance_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                                int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	for (int64_t i = 0; i < n; i++)
@@ -428,7 +439,8 @@ static nk_status variance_merge(const nk_call *call, void *states, const uint32_
 /* flag: ddof, with 256 added for the square root. */
 enum { WANTS_ROOT = 256 };
 
-static nk_status variance_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status variance_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                 nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const variance_state *all = states;
@@ -443,7 +455,8 @@ static nk_status variance_finish(const nk_call *call, const void *states, int64_
 	return NK_OK;
 }
 
-static const nk_aggregate variance_aggregate = {sizeof(variance_state), variance_update, variance_merge, variance_finish};
+static const nk_aggregate variance_aggregate = {sizeof(variance_state), variance_update, variance_merge,
+                                                variance_finish};
 
 static nk_status bind_variance(nk_bind *bind, int64_t root, nk_error *err)
 {
@@ -456,7 +469,8 @@ static nk_status bind_variance(nk_bind *bind, int64_t root, nk_error *err)
 	if (!nk_type_is_numeric(dtype->id) && dtype->id != NK_TYPE_BOOLEAN)
 		return nk__refuse_aggregate(bind, err);
 	bind->casts[0] = float64;
-	return nk__bind_aggregate(bind, &variance_aggregate, dtype->id == NK_TYPE_FLOAT32 ? dtype : float64, ddof | root, err);
+	return nk__bind_aggregate(bind, &variance_aggregate, dtype->id == NK_TYPE_FLOAT32 ? dtype : float64,
+	                          ddof | root, err);
 }
 
 static nk_status bind_var(nk_bind *bind, nk_error *err) { return bind_variance(bind, 0, err); }
@@ -473,7 +487,8 @@ typedef struct product_state {
 	int64_t count, unused;
 } product_state;
 
-static nk_status product_fold(product_state *into, bool is_float, double floating, __int128 integer, int scale, nk_error *err)
+static nk_status product_fold(product_state *into, bool is_float, double floating, __int128 integer,
+                              int scale, nk_error *err)
 {
 	bool empty = into->count++ == 0;
 	if (is_float) {
@@ -494,10 +509,14 @@ static nk_status product_fold(product_state *into, bool is_float, double floatin
 	return NK_OK;
 }
 
-static int product_scale(const nk_call *call) { return call->dtype->id == NK_TYPE_DECIMAL ? call->dtype->scale : -1; }
+static int product_scale(const nk_call *call)
+{
+	return call->dtype->id == NK_TYPE_DECIMAL ? call->dtype->scale : -1;
+}
 
-static nk_status product_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
-                                int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
+static nk_status product_update(const nk_call *call, void *states, const uint32_t *groups,
+                                nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                nk_error *err)
 {
 	(void)order, (void)arena;
 	bool is_float = nk_type_is_float(call->dtype->id);
@@ -512,8 +531,8 @@ static nk_status product_update(const nk_call *call, void *states, const uint32_
 	return NK_OK;
 }
 
-static nk_status product_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                               nk_arena *arena, nk_error *err)
+static nk_status product_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                               int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)arena;
 	bool is_float = nk_type_is_float(call->dtype->id);
@@ -521,11 +540,13 @@ static nk_status product_merge(const nk_call *call, void *states, const uint32_t
 	for (int64_t i = 0; i < n; i++)
 		if (from[i].count)
 			NK_TRY(product_fold((product_state *)states + nk__group(groups, i), is_float,
-			                    is_float ? from[i].floating : 0, is_float ? 0 : from[i].integer, product_scale(call), err));
+			                    is_float ? from[i].floating : 0, is_float ? 0 : from[i].integer,
+			                    product_scale(call), err));
 	return NK_OK;
 }
 
-static nk_status product_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status product_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	const product_state *all = states;
@@ -549,7 +570,8 @@ static nk_status product_finish(const nk_call *call, const void *states, int64_t
 	return NK_OK;
 }
 
-static const nk_aggregate product_aggregate = {sizeof(product_state), product_update, product_merge, product_finish};
+static const nk_aggregate product_aggregate = {sizeof(product_state), product_update, product_merge,
+                                               product_finish};
 
 static nk_status bind_product(nk_bind *bind, nk_error *err)
 {
@@ -577,7 +599,8 @@ const nk_func nk__funcs_aggregate_sum[] = {
 	{
 		.name = "sum",
 		.args = "x",
-		.doc = "Sum of the values; 0 of none. Small integers widen to Int64, others wrap; Decimals fail past 38 digits.",
+		.doc = "Sum of the values; 0 of none. Small integers widen to Int64, others wrap; Decimals fail past "
+			   "38 digits.",
 		.example = "sum([1, null, 2]) == [3]",
 		.min_args = 1,
 		.max_args = 1,

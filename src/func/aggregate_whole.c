@@ -13,14 +13,15 @@ typedef struct whole_plan {
 	bool greatest;
 } whole_plan;
 
-static nk_status column_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status column_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	const whole_plan *plan = call->data;
 	return plan->segmented(call, args, 1, (int64_t[]){0, n_rows}, out, err);
 }
 
-static nk_status bind_whole(nk_bind *bind, nk_segmented_kernel *segmented, const nk_dtype *dtype, whole_plan **plan,
-                            nk_error *err)
+static nk_status bind_whole(nk_bind *bind, nk_segmented_kernel *segmented, const nk_dtype *dtype,
+                            whole_plan **plan, nk_error *err)
 {
 	NK_TRY(NK_ARENA_NEW(bind->arena, plan, 1, err));
 	(*plan)->segmented = segmented;
@@ -34,8 +35,8 @@ static nk_status bind_whole(nk_bind *bind, nk_segmented_kernel *segmented, const
 /* ---- n_unique ---- */
 
 /* Distinct pairs of segment and value, counted by segment: one table for all segments. */
-static nk_status n_unique_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                                   nk_array **out, nk_error *err)
+static nk_status n_unique_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                                   const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_U32, n_groups, false, &result, err));
@@ -87,8 +88,8 @@ static nk_status bind_n_unique(nk_bind *bind, nk_error *err)
 
 /* ---- median, quantile ---- */
 
-static nk_status quantile_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                                   nk_array **out, nk_error *err)
+static nk_status quantile_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                                   const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	const whole_plan *plan = call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -114,7 +115,8 @@ static nk_status quantile_segments(const nk_call *call, nk_array *const *args, i
 		}
 		if (n == 0)
 			nk_bitmap_clear(nk_array_validity(result), g);
-		double value = n && is_float ? nk_quantile_of_doubles(keys, n, plan->quantile, plan->interpolation) : 0;
+		double value =
+			n && is_float ? nk_quantile_of_doubles(keys, n, plan->quantile, plan->interpolation) : 0;
 		if (result->physical == NK_PHYSICAL_F32)
 			((float *)nk_array_values(result))[g] = (float)value;
 		else if (is_float)
@@ -127,7 +129,8 @@ static nk_status quantile_segments(const nk_call *call, nk_array *const *args, i
 	return NK_OK;
 }
 
-static nk_status bind_order_statistic(nk_bind *bind, double quantile, nk_interpolation interpolation, nk_error *err)
+static nk_status bind_order_statistic(nk_bind *bind, double quantile, nk_interpolation interpolation,
+                                      nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype, *float64 = nk_dtype_of(NK_TYPE_FLOAT64);
 	whole_plan *plan;
@@ -146,7 +149,10 @@ static nk_status bind_order_statistic(nk_bind *bind, double quantile, nk_interpo
 	return NK_OK;
 }
 
-static nk_status bind_median(nk_bind *bind, nk_error *err) { return bind_order_statistic(bind, 0.5, NK_LINEAR, err); }
+static nk_status bind_median(nk_bind *bind, nk_error *err)
+{
+	return bind_order_statistic(bind, 0.5, NK_LINEAR, err);
+}
 
 static nk_status bind_quantile(nk_bind *bind, nk_error *err)
 {
@@ -172,12 +178,13 @@ static bool is_nan(const nk_array *array, int64_t row)
 	int64_t i = nk_array_index(array, row);
 	if (array->physical == NK_PHYSICAL_F32)
 		return ((const float *)array->values)[i] != ((const float *)array->values)[i];
-	return array->physical == NK_PHYSICAL_F64 && ((const double *)array->values)[i] != ((const double *)array->values)[i];
+	return array->physical == NK_PHYSICAL_F64 &&
+	       ((const double *)array->values)[i] != ((const double *)array->values)[i];
 }
 
 /* The first row with the best value; NaN only where nothing else is there. */
-static nk_status arg_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                              nk_array **out, nk_error *err)
+static nk_status arg_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                              const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	bool greatest = ((const whole_plan *)call->data)->greatest;
 	const nk_array *array = args[0];
@@ -190,7 +197,9 @@ static nk_status arg_segments(const nk_call *call, nk_array *const *args, int64_
 		for (int64_t i = offsets[g]; i < offsets[g + 1]; i++) {
 			if (!nk_array_is_valid(array, i) || (best >= 0 && is_nan(array, i)))
 				continue;
-			int order = best < 0 || is_nan(array, best) ? 1 : nk_rows_compare(array, i, array, best) * (greatest ? 1 : -1);
+			int order = best < 0 || is_nan(array, best)
+			                ? 1
+			                : nk_rows_compare(array, i, array, best) * (greatest ? 1 : -1);
 			best = order > 0 ? i : best;
 		}
 		to[g] = best < 0 ? 0 : (uint32_t)(best - offsets[g]);
@@ -216,8 +225,8 @@ static nk_status bind_arg_max(nk_bind *bind, nk_error *err) { return bind_arg(bi
 
 /* ---- implode ---- */
 
-static nk_status implode_segments(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                                  nk_array **out, nk_error *err)
+static nk_status implode_segments(const nk_call *call, nk_array *const *args, int64_t n_groups,
+                                  const int64_t *offsets, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) shifted = NULL;
 	NK_AUTO(nk_array) sliced = NULL;
@@ -272,7 +281,8 @@ const nk_func nk__funcs_aggregate_whole[] = {
 	{
 		.name = "quantile",
 		.args = "x",
-		.doc = "The value below which the given part (0 to 1) of the values lies; interpolation says what to do between two.",
+		.doc = "The value below which the given part (0 to 1) of the values lies; interpolation says what to "
+			   "do between two.",
 		.example = "quantile([1, 2, 3], quantile=0.5) == [2.0]",
 		.options = quantile_options,
 		.min_args = 1,

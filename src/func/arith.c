@@ -23,8 +23,8 @@ nk_status nk__arith_plan(nk_bind *bind, nk_arith_op op, nk_arith_plan **out, nk_
 /* ---- Kernels ---- */
 
 /* Rows whose divisor is zero become null. */
-static nk_status nullify_zero_divisors(const nk_call *call, const nk_array *divisor, int64_t n_rows, nk_array *values,
-                                       nk_array **out, nk_error *err)
+static nk_status nullify_zero_divisors(const nk_call *call, const nk_array *divisor, int64_t n_rows,
+                                       nk_array *values, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) owned = values;
 	NK_AUTO(nk_buffer) valid = NULL;
@@ -50,14 +50,15 @@ static nk_status nullify_zero_divisors(const nk_call *call, const nk_array *divi
 	return nk_array_with_validity(owned, NK_STEAL(valid), -1, out, err);
 }
 
-nk_status nk__arith_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+nk_status nk__arith_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                           nk_error *err)
 {
 	const nk_arith_plan *plan = call->data;
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = args[0]->physical;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, physical, n_rows, false, &result, err));
-	NK_ISA_TABLE(nk__arith)->binary[physical][plan->op](nk_array_values(result), args[0]->values, args[1]->values,
-	                                                    n_rows, nk__shape(args[0], args[1]));
+	NK_ISA_TABLE(nk__arith)->binary[physical][plan->op](nk_array_values(result), args[0]->values,
+	                                                    args[1]->values, n_rows, nk__shape(args[0], args[1]));
 	bool is_float = physical == NK_PHYSICAL_F32 || physical == NK_PHYSICAL_F64;
 	if (!is_float && plan->op >= NK_FLOORDIV && plan->op <= NK_TRUNCDIV)
 		return nullify_zero_divisors(call, args[1], n_rows, NK_STEAL(result), out, err);
@@ -66,7 +67,8 @@ nk_status nk__arith_kernel(const nk_call *call, nk_array *const *args, int64_t n
 }
 
 /* Integer base and UInt32 exponent: each row's own loop of squarings, in the base's width. */
-static nk_status power_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status power_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = args[0]->physical;
@@ -74,7 +76,8 @@ static nk_status power_kernel(const nk_call *call, nk_array *const *args, int64_
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, physical, n_rows, false, &result, err));
 	for (int64_t i = 0; i < n_rows; i++) {
 		unsigned __int128 square = 0, power = 1;
-		memcpy(&square, (const char *)args[0]->values + nk_array_index(args[0], i) * n_bytes, (size_t)n_bytes);
+		memcpy(&square, (const char *)args[0]->values + nk_array_index(args[0], i) * n_bytes,
+		       (size_t)n_bytes);
 		uint32_t exponent = ((const uint32_t *)args[1]->values)[nk_array_index(args[1], i)];
 		for (; exponent; exponent >>= 1) {
 			power *= exponent & 1 ? square : 1;
@@ -87,20 +90,24 @@ static nk_status power_kernel(const nk_call *call, nk_array *const *args, int64_
 	return NK_OK;
 }
 
-static nk_status decimal_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status decimal_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const nk_arith_plan *plan = call->data;
-	return nk_decimal_arith(call->memory, plan->op, args[0], args[1], call->validity, n_rows, call->dtype, out, err);
+	return nk_decimal_arith(call->memory, plan->op, args[0], args[1], call->validity, n_rows, call->dtype,
+	                        out, err);
 }
 
-static nk_status null_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status null_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	(void)args;
 	return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
 }
 
 /* Both texts of a row, one after the other; long results fill one buffer after another of at most 2 GiB each. */
-static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_AUTO(nk_buffer) bytes = NULL;
@@ -108,7 +115,8 @@ static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64
 	int64_t n_long = 0;
 	const nk_view *left = args[0]->values, *right = args[1]->values;
 	for (int64_t i = 0; i < n_rows; i++) {
-		int64_t n = (int64_t)left[nk_array_index(args[0], i)].n_bytes + right[nk_array_index(args[1], i)].n_bytes;
+		int64_t n =
+			(int64_t)left[nk_array_index(args[0], i)].n_bytes + right[nk_array_index(args[1], i)].n_bytes;
 		n_long += n > NK_VIEW_INLINE ? n : 0;
 	}
 	if (n_long > UINT32_MAX)
@@ -131,8 +139,8 @@ static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64
 		nk_buffer *owned = NK_STEAL(bytes);
 		NK_TRY(nk_heap_new(&owned, 1, &heap, err));
 	}
-	return nk_array_new_flat(call->dtype, NK_PHYSICAL_VIEW, n_rows, nk_buffer_ref(result->values_buffer), NULL, 0,
-	                         NK_STEAL(heap), out, err);
+	return nk_array_new_flat(call->dtype, NK_PHYSICAL_VIEW, n_rows, nk_buffer_ref(result->values_buffer),
+	                         NULL, 0, NK_STEAL(heap), out, err);
 }
 
 /* ---- Binding ---- */
@@ -143,14 +151,16 @@ static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 	const char *name_left = nk_dtype_short_name(left), *name_right = nk_dtype_short_name(right);
 	if (left->id == NK_TYPE_STRING || right->id == NK_TYPE_STRING)
 		return nk_fail(err, NK_INVALID_OPERATION,
-		               "arithmetic on dtypes %s and %s is not allowed; try an explicit cast first", name_left, name_right);
+		               "arithmetic on dtypes %s and %s is not allowed; try an explicit cast first", name_left,
+		               name_right);
 	if (left->id == NK_TYPE_BOOLEAN && right->id == NK_TYPE_BOOLEAN)
-		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `bool`", bind->func->name);
+		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `bool`",
+		               bind->func->name);
 	bool both_binary = left->id == NK_TYPE_BINARY && right->id == NK_TYPE_BINARY;
 	bool has_temporal = nk_type_is_temporal(left->id) || nk_type_is_temporal(right->id);
 	bool has_float = nk_type_is_float(left->id) || nk_type_is_float(right->id);
-	bool has_binary = (left->id == NK_TYPE_BINARY || right->id == NK_TYPE_BINARY) && !both_binary && !has_temporal &&
-	                  (op != NK_DIV || has_float);
+	bool has_binary = (left->id == NK_TYPE_BINARY || right->id == NK_TYPE_BINARY) && !both_binary &&
+	                  !has_temporal && (op != NK_DIV || has_float);
 	bool is_schema = has_binary || left->id == NK_TYPE_DECIMAL || right->id == NK_TYPE_DECIMAL;
 	return nk_fail(err, is_schema ? NK_SCHEMA_MISMATCH : NK_INVALID_OPERATION, "%s not allowed on %s and %s",
 	               nk__arith_symbol(op), name_left, name_right);
@@ -237,9 +247,10 @@ static nk_status bind_power(nk_bind *bind, nk_error *err)
 	if (!has_float || !are_numbers)
 		return refuse(bind, NK_POW, err);
 	/* A float base keeps its width beside integers. */
-	const nk_dtype *meet = nk_type_is_float(base->id) && nk_type_is_integer(exponent->id)
-	                           ? base
-	                           : nk_supertype_of_arguments(&bind->args[0], &bind->args[1], &bind->cast_is_lossy);
+	const nk_dtype *meet =
+		nk_type_is_float(base->id) && nk_type_is_integer(exponent->id)
+			? base
+			: nk_supertype_of_arguments(&bind->args[0], &bind->args[1], &bind->cast_is_lossy);
 	bind->dtype = bind->casts[0] = bind->casts[1] = meet;
 	bind->kernel = nk__arith_kernel;
 	return NK_OK;
@@ -282,7 +293,8 @@ static nk_status bind_pow(nk_bind *bind, nk_error *err) { return bind_binary(bin
 
 static const nk_unary_op unary_ops[NK_UNARY_N] = {NK_NEG, NK_ABS, NK_SIGN};
 
-static nk_status unary_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status unary_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	nk_unary_op op = *(const nk_unary_op *)call->data;
 	NK_AUTO(nk_array) wide = NULL;
@@ -311,11 +323,12 @@ static nk_status unary_kernel(const nk_call *call, nk_array *const *args, int64_
 static nk_status bind_unary(nk_bind *bind, nk_unary_op op, nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype;
-	bool numeric = nk_type_is_numeric(dtype->id) && !(op == NK_NEG && (nk_type_is_unsigned(dtype->id) || dtype->id == NK_TYPE_INT128));
+	bool numeric = nk_type_is_numeric(dtype->id) &&
+	               !(op == NK_NEG && (nk_type_is_unsigned(dtype->id) || dtype->id == NK_TYPE_INT128));
 	bool duration = dtype->id == NK_TYPE_DURATION && op != NK_SIGN;
 	if (!numeric && !duration)
-		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", bind->func->name,
-		               nk_dtype_short_name(dtype));
+		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`",
+		               bind->func->name, nk_dtype_short_name(dtype));
 	if (op == NK_SIGN && dtype->scale > 18)
 		bind->casts[0] = nk_dtype_of(NK_TYPE_FLOAT64);
 	bind->dtype = bind->casts[0] ? bind->casts[0] : dtype;
@@ -332,8 +345,10 @@ const nk_func nk__funcs_arith[] = {
 	{
 		.name = "add",
 		.args = "left, right",
-		.doc = "Sum of two numbers, wrapping in their common dtype; Decimals fail when a result leaves 38 digits. Text is "
-		       "concatenated; a Duration moves a Date, a Datetime or a Duration. Null where either side is null.",
+		.doc = "Sum of two numbers, wrapping in their common dtype; Decimals fail when a result leaves 38 "
+			   "digits. Text is "
+			   "concatenated; a Duration moves a Date, a Datetime or a Duration. Null where either side is "
+			   "null.",
 		.example = "add([1, null], [2, 3]) == [3, null]",
 		.min_args = 2,
 		.max_args = 2,
@@ -352,7 +367,8 @@ const nk_func nk__funcs_arith[] = {
 	{
 		.name = "mul",
 		.args = "left, right",
-		.doc = "Product of two numbers, wrapping; of Decimals, rounded half to even at the larger scale; a Duration by a number.",
+		.doc = "Product of two numbers, wrapping; of Decimals, rounded half to even at the larger scale; a "
+			   "Duration by a number.",
 		.example = "mul([2, null], [2, 3]) == [4, null]",
 		.min_args = 2,
 		.max_args = 2,
@@ -362,7 +378,8 @@ const nk_func nk__funcs_arith[] = {
 	{
 		.name = "truediv",
 		.args = "left, right",
-		.doc = "Quotient in floating point: infinite or NaN by zero. Decimals stay Decimals and fail by zero.",
+		.doc =
+			"Quotient in floating point: infinite or NaN by zero. Decimals stay Decimals and fail by zero.",
 		.example = "truediv([1, 3], [2, 2]) == [0.5, 1.5]",
 		.min_args = 2,
 		.max_args = 2,
@@ -398,8 +415,9 @@ const nk_func nk__funcs_arith[] = {
 	{
 		.name = "pow",
 		.args = "base, exponent",
-		.doc = "Power. An integer base keeps its dtype and wraps, and its exponent must not be negative; with a float the "
-		       "result is a float.",
+		.doc = "Power. An integer base keeps its dtype and wraps, and its exponent must not be negative; "
+			   "with a float the "
+			   "result is a float.",
 		.example = "pow([2, 3], [3, 2]) == [8, 9]",
 		.min_args = 2,
 		.max_args = 2,

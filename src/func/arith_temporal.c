@@ -5,7 +5,10 @@
 
 #include "func/supertype.h"
 
-static bool is_bool_or_decimal(const nk_dtype *dtype) { return dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_DECIMAL; }
+static bool is_bool_or_decimal(const nk_dtype *dtype)
+{
+	return dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_DECIMAL;
+}
 
 static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 {
@@ -14,15 +17,17 @@ static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 	bool is_schema = adds && ((left->id == NK_TYPE_TIME && right->id == NK_TYPE_DURATION) ||
 	                          (left->id == NK_TYPE_DURATION && right->id == NK_TYPE_TIME));
 	is_schema |= scales && ((left->id == NK_TYPE_DURATION && is_bool_or_decimal(right)) ||
-	                            (right->id == NK_TYPE_DURATION && is_bool_or_decimal(left)));
-	return nk_fail(err, is_schema ? NK_SCHEMA_MISMATCH : NK_INVALID_OPERATION, "%s not allowed on %s and %s", nk__arith_symbol(op),
-	               nk_dtype_short_name(bind->args[0].dtype), nk_dtype_short_name(bind->args[1].dtype));
+	                        (right->id == NK_TYPE_DURATION && is_bool_or_decimal(left)));
+	return nk_fail(err, is_schema ? NK_SCHEMA_MISMATCH : NK_INVALID_OPERATION, "%s not allowed on %s and %s",
+	               nk__arith_symbol(op), nk_dtype_short_name(bind->args[0].dtype),
+	               nk_dtype_short_name(bind->args[1].dtype));
 }
 
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 /* Whole days move a Date: what is left of a Duration beyond them is dropped (towards minus infinity). */
-static nk_status date_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status date_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	const nk_arith_plan *plan = call->data;
 	int date = args[0]->dtype->id == NK_TYPE_DATE ? 0 : 1;
@@ -42,7 +47,8 @@ static nk_status date_kernel(const nk_call *call, nk_array *const *args, int64_t
 }
 
 /* Duration by a float, computed in the float's own width and truncated; null where no duration comes of it. */
-static nk_status scale_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status scale_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const nk_arith_plan *plan = call->data;
 	int duration = args[0]->dtype->id == NK_TYPE_DURATION ? 0 : 1;
@@ -72,7 +78,8 @@ static nk_status scale_kernel(const nk_call *call, nk_array *const *args, int64_
 	return NK_OK;
 }
 
-static nk_status ratio_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status ratio_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const int64_t *left = args[0]->values, *right = args[1]->values;
 	NK_AUTO(nk_array) result = NULL;
@@ -84,7 +91,10 @@ static nk_status ratio_kernel(const nk_call *call, nk_array *const *args, int64_
 	return NK_OK;
 }
 
-static bool is_point(const nk_dtype *dtype) { return dtype->id == NK_TYPE_DATE || dtype->id == NK_TYPE_DATETIME; }
+static bool is_point(const nk_dtype *dtype)
+{
+	return dtype->id == NK_TYPE_DATE || dtype->id == NK_TYPE_DATETIME;
+}
 
 static nk_status bind_date(nk_bind *bind, nk_arith_plan *plan, nk_error *err)
 {
@@ -103,8 +113,8 @@ static nk_status bind_difference(nk_bind *bind, nk_arith_plan *plan, nk_error *e
 	const nk_dtype *left = bind->args[0].dtype, *right = bind->args[1].dtype;
 	const nk_dtype *meet = nk_supertype(left, right);
 	if (!meet)
-		return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s", nk_dtype_short_name(left),
-		               nk_dtype_short_name(right));
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s",
+		               nk_dtype_short_name(left), nk_dtype_short_name(right));
 	if (meet->id == NK_TYPE_DATE)
 		meet = nk_dtype_datetime(NK_UNIT_US, NULL);
 	bind->casts[0] = bind->casts[1] = meet;
@@ -171,7 +181,8 @@ nk_status nk__bind_temporal_arith(nk_bind *bind, nk_arith_op op, nk_error *err)
 		bind->kernel = nk__arith_kernel;
 		return NK_OK;
 	}
-	bool moves = (is_point(left) || left->id == NK_TYPE_DURATION) && (is_point(right) || right->id == NK_TYPE_DURATION);
+	bool moves = (is_point(left) || left->id == NK_TYPE_DURATION) &&
+	             (is_point(right) || right->id == NK_TYPE_DURATION);
 	if (!moves)
 		return refuse(bind, op, err);
 	if (left->id == NK_TYPE_DATE || right->id == NK_TYPE_DATE) {

@@ -47,9 +47,10 @@ nk_status nk__casting_error(const nk_casting *casting, nk_error *err)
 	if (casting->n_failed > N_SHOWN)
 		nk_text_append_string(&values, ", ...");
 	NK_TRY(nk_text_finish(&values, err));
-	return nk_fail(err, NK_INVALID_OPERATION, "conversion from `%s` to `%s` failed for %lld out of %lld values: [%s]",
-	               nk_dtype_short_name(array->dtype), nk_dtype_short_name(casting->dtype), (long long)casting->n_failed,
-	               (long long)array->n_rows, values.bytes);
+	return nk_fail(err, NK_INVALID_OPERATION,
+	               "conversion from `%s` to `%s` failed for %lld out of %lld values: [%s]",
+	               nk_dtype_short_name(array->dtype), nk_dtype_short_name(casting->dtype),
+	               (long long)casting->n_failed, (long long)array->n_rows, values.bytes);
 }
 
 nk_status nk__validity_buffer(nk_memory *memory, const nk_array *array, nk_buffer **out, nk_error *err)
@@ -67,8 +68,8 @@ nk_status nk__validity_buffer(nk_memory *memory, const nk_array *array, nk_buffe
 	return NK_OK;
 }
 
-nk_status nk__casting_finish(nk_casting *casting, nk_physical physical, nk_buffer *values, nk_heap *heap, nk_array **out,
-                             nk_error *err)
+nk_status nk__casting_finish(nk_casting *casting, nk_physical physical, nk_buffer *values, nk_heap *heap,
+                             nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) owned_values = values;
 	NK_AUTO(nk_heap) owned_heap = heap;
@@ -104,7 +105,8 @@ static nk_status mark(nk_casting *casting, const uint8_t *bad, int64_t first, in
 }
 
 /* Between integers and floats by physical type, whatever the dtypes. */
-static nk_status cast_numbers(nk_casting *casting, nk_physical from, nk_physical to, nk_array **out, nk_error *err)
+static nk_status cast_numbers(nk_casting *casting, nk_physical from, nk_physical to, nk_array **out,
+                              nk_error *err)
 {
 	const nk_convert_table *table = NK_ISA_TABLE(nk__convert);
 	int64_t n_rows = casting->array->n_rows;
@@ -149,8 +151,8 @@ static nk_status bytes_of_bits(nk_memory *memory, const nk_array *array, nk_arra
 		values->bytes[i] = nk_bitmap_get(array->values, i);
 	nk_buffer *validity;
 	NK_TRY(nk__validity_buffer(memory, array, &validity, err));
-	return nk_array_new_flat(nk_dtype_of(NK_TYPE_UINT8), NK_PHYSICAL_U8, array->n_rows, NK_STEAL(values), validity,
-	                         array->n_nulls, NULL, out, err);
+	return nk_array_new_flat(nk_dtype_of(NK_TYPE_UINT8), NK_PHYSICAL_U8, array->n_rows, NK_STEAL(values),
+	                         validity, array->n_nulls, NULL, out, err);
 }
 
 /* What is not zero, NaN included, is true. */
@@ -180,8 +182,9 @@ static nk_status cast_to_boolean(nk_casting *casting, nk_array **out, nk_error *
 static __int128 integer_at(const nk_array *array, int64_t i)
 {
 	__int128 value;
-	NK_ISA_TABLE(nk__convert)->load_wide[array->physical](
-		&value, (const char *)array->values + i * nk_physical_size(array->physical), 1);
+	NK_ISA_TABLE(nk__convert)
+		->load_wide[array->physical](&value,
+	                                 (const char *)array->values + i * nk_physical_size(array->physical), 1);
 	return value;
 }
 
@@ -194,9 +197,10 @@ static bool has_digits(__int128 value, int precision)
 /* Integers at scale 0 and full precision are Decimals as they are, in 64 bits when they are no wider. */
 static nk_status integers_as_decimals(nk_casting *casting, nk_array **out, nk_error *err)
 {
-	nk_physical to = casting->array->physical == NK_PHYSICAL_U64 || casting->array->physical == NK_PHYSICAL_I128
-	                     ? NK_PHYSICAL_I128
-	                     : NK_PHYSICAL_I64;
+	nk_physical to =
+		casting->array->physical == NK_PHYSICAL_U64 || casting->array->physical == NK_PHYSICAL_I128
+			? NK_PHYSICAL_I128
+			: NK_PHYSICAL_I64;
 	return cast_numbers(casting, casting->array->physical, to, out, err);
 }
 
@@ -205,7 +209,8 @@ static nk_status cast_to_decimal(nk_casting *casting, nk_array **out, nk_error *
 	const nk_array *array = casting->array;
 	const nk_dtype *to = casting->dtype, *from = array->dtype;
 	bool from_decimal = from->id == NK_TYPE_DECIMAL, from_float = nk_type_is_float(from->id);
-	if (!from_decimal && !from_float && to->scale == 0 && to->precision >= 38 && array->physical != NK_PHYSICAL_I128)
+	if (!from_decimal && !from_float && to->scale == 0 && to->precision >= 38 &&
+	    array->physical != NK_PHYSICAL_I128)
 		return integers_as_decimals(casting, out, err);
 	NK_AUTO(nk_buffer) values = NULL;
 	NK_TRY(nk_buffer_new_zeroed(casting->memory, array->n_rows * (int64_t)sizeof(__int128), &values, err));
@@ -223,7 +228,8 @@ static nk_status cast_to_decimal(nk_casting *casting, nk_array **out, nk_error *
 			ok = value < limit && value > -limit;
 			into[i] = ok ? (__int128)value : 0;
 		} else {
-			ok = nk_decimal_rescale(integer_at(array, i), scale_from, to->scale, NK_ROUND_HALF_EVEN, &into[i]) &&
+			ok = nk_decimal_rescale(integer_at(array, i), scale_from, to->scale, NK_ROUND_HALF_EVEN,
+			                        &into[i]) &&
 			     has_digits(into[i], to->precision);
 			into[i] = ok ? into[i] : 0;
 		}
@@ -342,7 +348,8 @@ static nk_status check_times(nk_casting *casting, nk_array *times, nk_array **ou
 		return NK_OK;
 	}
 	if (status == NK_OK)
-		status = nk__casting_finish(&checking, NK_PHYSICAL_I64, nk_buffer_ref(times->values_buffer), NULL, out, err);
+		status = nk__casting_finish(&checking, NK_PHYSICAL_I64, nk_buffer_ref(times->values_buffer), NULL,
+		                            out, err);
 	nk_buffer_unref(checking.validity);
 	return status;
 }
@@ -353,7 +360,8 @@ static nk_status cast_list(nk_casting *casting, nk_array **out, nk_error *err)
 {
 	const nk_array *array = casting->array;
 	nk_array *items = NULL;
-	NK_TRY(nk_cast(casting->memory, array->children[0], casting->dtype->fields[0].dtype, casting->mode, &items, err));
+	NK_TRY(nk_cast(casting->memory, array->children[0], casting->dtype->fields[0].dtype, casting->mode,
+	               &items, err));
 	NK_AUTO(nk_buffer) offsets = NULL;
 	NK_AUTO(nk_buffer) validity = NULL;
 	int64_t n_bytes = (array->n_rows + 1) * (int64_t)sizeof(int64_t);
@@ -365,8 +373,8 @@ static nk_status cast_list(nk_casting *casting, nk_array **out, nk_error *err)
 		return status;
 	}
 	memcpy(offsets->bytes, array->values, (size_t)n_bytes);
-	return nk_array_new_list(casting->dtype, array->n_rows, NK_STEAL(offsets), items, NK_STEAL(validity), array->n_nulls,
-	                         out, err);
+	return nk_array_new_list(casting->dtype, array->n_rows, NK_STEAL(offsets), items, NK_STEAL(validity),
+	                         array->n_nulls, out, err);
 }
 
 static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
@@ -379,14 +387,15 @@ static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
 	nk_buffer *validity = NULL;
 	nk_status status = NK_OK;
 	while (n_done < n_fields && status == NK_OK) {
-		status = nk_cast(casting->memory, array->children[n_done], casting->dtype->fields[n_done].dtype, casting->mode,
-		                 &fields[n_done], err);
+		status = nk_cast(casting->memory, array->children[n_done], casting->dtype->fields[n_done].dtype,
+		                 casting->mode, &fields[n_done], err);
 		n_done += status == NK_OK;
 	}
 	if (status == NK_OK)
 		status = nk__validity_buffer(casting->memory, array, &validity, err);
 	if (status == NK_OK) {
-		status = nk_array_new_struct(casting->dtype, array->n_rows, fields, validity, array->n_nulls, out, err);
+		status =
+			nk_array_new_struct(casting->dtype, array->n_rows, fields, validity, array->n_nulls, out, err);
 	} else {
 		for (int i = 0; i < n_done; i++)
 			nk_array_unref(fields[i]);
@@ -397,7 +406,10 @@ static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
 
 /* ---- Which casts there are ---- */
 
-static bool is_plain(const nk_dtype *dtype) { return nk_type_is_integer(dtype->id) || nk_type_is_float(dtype->id); }
+static bool is_plain(const nk_dtype *dtype)
+{
+	return nk_type_is_integer(dtype->id) || nk_type_is_float(dtype->id);
+}
 
 bool nk_cast_exists(const nk_dtype *from, const nk_dtype *to)
 {
@@ -431,10 +443,7 @@ bool nk_cast_exists(const nk_dtype *from, const nk_dtype *to)
 	return nk_type_is_temporal(to->id) && step_between(from, to, &step);
 }
 
-static int bits_of(nk_type_id id)
-{
-	return 8 * nk_physical_size(nk_dtype_of(id)->physical);
-}
+static int bits_of(nk_type_id id) { return 8 * nk_physical_size(nk_dtype_of(id)->physical); }
 
 bool nk_cast_is_total(const nk_dtype *from, const nk_dtype *to)
 {
@@ -488,15 +497,21 @@ static nk_status check_utf8(const nk_array *array, nk_error *err)
 	for (int64_t i = 0; i < array->n_rows; i++) {
 		if (!nk_array_is_valid(array, i))
 			continue;
-		const uint8_t *at = (const uint8_t *)nk_view_bytes(&views[i], array->heap), *end = at + views[i].n_bytes;
+		const uint8_t *at = (const uint8_t *)nk_view_bytes(&views[i], array->heap),
+					  *end = at + views[i].n_bytes;
 		while (at < end) {
-			int n = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : (*at & 0xf0) == 0xe0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+			int n = *at < 0x80                  ? 1
+			        : *at >= 0xc2 && *at < 0xe0 ? 2
+			        : (*at & 0xf0) == 0xe0      ? 3
+			        : *at >= 0xf0 && *at < 0xf5 ? 4
+			                                    : 0;
 			bool ok = n > 0 && end - at >= n;
 			for (int k = 1; k < n && ok; k++)
 				ok = (at[k] & 0xc0) == 0x80;
 			/* Overlong forms, surrogates, and beyond U+10FFFF. */
-			ok = ok && !(n == 3 && at[0] == 0xe0 && at[1] < 0xa0) && !(n == 3 && at[0] == 0xed && at[1] >= 0xa0) &&
-			     !(n == 4 && at[0] == 0xf0 && at[1] < 0x90) && !(n == 4 && at[0] == 0xf4 && at[1] >= 0x90);
+			ok = ok && !(n == 3 && at[0] == 0xe0 && at[1] < 0xa0) &&
+			     !(n == 3 && at[0] == 0xed && at[1] >= 0xa0) && !(n == 4 && at[0] == 0xf0 && at[1] < 0x90) &&
+			     !(n == 4 && at[0] == 0xf4 && at[1] >= 0x90);
 			if (!ok)
 				return nk_fail(err, NK_COMPUTE, "invalid utf8");
 			at += n;
@@ -544,14 +559,16 @@ static nk_status cast_flat(nk_casting *casting, nk_array **out, nk_error *err)
 	return cast_numbers(casting, array->physical, to->physical, out, err);
 }
 
-nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_cast_mode mode, nk_array **out, nk_error *err)
+nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_cast_mode mode,
+                  nk_array **out, nk_error *err)
 {
 	if (array->dtype == dtype) {
 		*out = nk_array_ref(array);
 		return NK_OK;
 	}
 	if (!nk_cast_exists(array->dtype, dtype))
-		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", array->dtype->text, dtype->text);
+		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", array->dtype->text,
+		               dtype->text);
 	if (array->dtype->id == NK_TYPE_NULL)
 		return nk_array_new_null(memory, dtype, array->n_rows, out, err);
 	NK_AUTO(nk_array) flat = NULL;
@@ -580,7 +597,8 @@ nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_
 
 enum { DTYPE, STRICT, WRAP };
 
-static nk_status cast_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status cast_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	(void)n_rows;
 	nk_cast_mode mode = {call->options[STRICT].boolean, call->options[WRAP].boolean};
@@ -593,7 +611,8 @@ static nk_status bind_cast(nk_bind *bind, nk_error *err)
 	if (!to)
 		return nk_fail(err, NK_VALUE, "`cast` needs a dtype");
 	if (!nk_cast_exists(from, to))
-		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", from->text, to->text);
+		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", from->text,
+		               to->text);
 	bind->dtype = to;
 	bind->kernel = cast_kernel;
 	bind->fallible = bind->options[STRICT].boolean && !nk_cast_is_total(from, to);
@@ -611,8 +630,9 @@ const nk_func nk__funcs_cast[] = {
 	{
 		.name = "cast",
 		.args = "x",
-		.doc = "The values in another dtype. A strict cast fails when a value does not fit, another one makes it null; with "
-		       "wrap_numerical integers wrap. Floats and Decimals are truncated to integers.",
+		.doc = "The values in another dtype. A strict cast fails when a value does not fit, another one "
+			   "makes it null; with "
+			   "wrap_numerical integers wrap. Floats and Decimals are truncated to integers.",
 		.example = "cast([1, null], dtype=Float64) == [1.0, null]",
 		.options = cast_options,
 		.min_args = 1,

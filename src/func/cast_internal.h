@@ -10,22 +10,24 @@ typedef struct nk_casting {
 	const nk_array *array; /* flat */
 	const nk_dtype *dtype;
 	nk_cast_mode mode;
-	nk_buffer *validity; /* of the result; made when the first valid row fails (before: the array's own serves) */
+	nk_buffer
+		*validity; /* of the result; made when the first valid row fails (before: the array's own serves) */
 	int64_t n_failed;
 } nk_casting;
 
 /* Row i could not be cast: null unless it was null anyway. */
 NK_MUST_CHECK nk_status nk__casting_fail(nk_casting *casting, int64_t row, nk_error *err);
 /* The result with values (owned) and the validity due, or the strict cast's error. */
-NK_MUST_CHECK nk_status nk__casting_finish(nk_casting *casting, nk_physical physical, nk_buffer *values, nk_heap *heap,
-                                           nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__casting_finish(nk_casting *casting, nk_physical physical, nk_buffer *values,
+                                           nk_heap *heap, nk_array **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__casting_error(const nk_casting *casting, nk_error *err);
 
 NK_MUST_CHECK nk_status nk__cast_to_text(nk_casting *casting, nk_array **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__cast_from_text(nk_casting *casting, nk_array **out, nk_error *err);
 
 /* The validity of a flat array as a buffer that starts with its bits (NULL: all valid); owned. */
-NK_MUST_CHECK nk_status nk__validity_buffer(nk_memory *memory, const nk_array *array, nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__validity_buffer(nk_memory *memory, const nk_array *array, nk_buffer **out,
+                                            nk_error *err);
 
 static inline bool nk__casting_valid(const nk_casting *casting, int64_t row)
 {

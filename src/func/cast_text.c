@@ -20,51 +20,24 @@ static nk_status format_value(const nk_array *array, int64_t i, char *out, int *
 		                                                          : ((const __int128 *)values)[i],
 		                       dtype->scale, out);
 		return NK_OK;
-	case NK_TYPE_DATE:
-		*n = nk_format_date(((const int32_t *)values)[i], out);
-		return NK_OK;
-	case NK_TYPE_TIME:
-		*n = nk_format_time(((const int64_t *)values)[i], 0, out);
-		return NK_OK;
+	case NK_TYPE_DATE: *n = nk_format_date(((const int32_t *)values)[i], out); return NK_OK;
+	case NK_TYPE_TIME: *n = nk_format_time(((const int64_t *)values)[i], 0, out); return NK_OK;
 	case NK_TYPE_DATETIME:
 		return nk_format_datetime(((const int64_t *)values)[i], dtype->unit, dtype->time_zone, out, n, err);
-	default:
-		break;
+	default: break;
 	}
 	switch (array->physical) {
-	case NK_PHYSICAL_I8:
-		*n = nk_format_i64(((const int8_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_I16:
-		*n = nk_format_i64(((const int16_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_I32:
-		*n = nk_format_i64(((const int32_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_I64:
-		*n = nk_format_i64(((const int64_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_I128:
-		*n = nk_format_i128(((const __int128 *)values)[i], out);
-		break;
-	case NK_PHYSICAL_U8:
-		*n = nk_format_u64(((const uint8_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_U16:
-		*n = nk_format_u64(((const uint16_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_U32:
-		*n = nk_format_u64(((const uint32_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_U64:
-		*n = nk_format_u64(((const uint64_t *)values)[i], out);
-		break;
-	case NK_PHYSICAL_F32:
-		*n = nk_format_f32(((const float *)values)[i], out);
-		break;
-	default:
-		*n = nk_format_f64(((const double *)values)[i], out);
-		break;
+	case NK_PHYSICAL_I8: *n = nk_format_i64(((const int8_t *)values)[i], out); break;
+	case NK_PHYSICAL_I16: *n = nk_format_i64(((const int16_t *)values)[i], out); break;
+	case NK_PHYSICAL_I32: *n = nk_format_i64(((const int32_t *)values)[i], out); break;
+	case NK_PHYSICAL_I64: *n = nk_format_i64(((const int64_t *)values)[i], out); break;
+	case NK_PHYSICAL_I128: *n = nk_format_i128(((const __int128 *)values)[i], out); break;
+	case NK_PHYSICAL_U8: *n = nk_format_u64(((const uint8_t *)values)[i], out); break;
+	case NK_PHYSICAL_U16: *n = nk_format_u64(((const uint16_t *)values)[i], out); break;
+	case NK_PHYSICAL_U32: *n = nk_format_u64(((const uint32_t *)values)[i], out); break;
+	case NK_PHYSICAL_U64: *n = nk_format_u64(((const uint64_t *)values)[i], out); break;
+	case NK_PHYSICAL_F32: *n = nk_format_f32(((const float *)values)[i], out); break;
+	default: *n = nk_format_f64(((const double *)values)[i], out); break;
 	}
 	return NK_OK;
 }
@@ -172,7 +145,8 @@ nk_status nk__cast_from_text(nk_casting *casting, nk_array **out, nk_error *err)
 	for (int64_t i = 0; i < array->n_rows; i++) {
 		if (!nk__casting_valid(casting, i))
 			continue;
-		if (!parse_value(casting->dtype, nk_view_bytes(&views[i], array->heap), views[i].n_bytes, values->bytes, i))
+		if (!parse_value(casting->dtype, nk_view_bytes(&views[i], array->heap), views[i].n_bytes,
+		                 values->bytes, i))
 			NK_TRY(nk__casting_fail(casting, i, err));
 	}
 	return nk__casting_finish(casting, physical, NK_STEAL(values), NULL, out, err);

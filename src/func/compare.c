@@ -9,8 +9,8 @@
 
 static const nk_compare_op ops[NK_COMPARE_N] = {NK_EQ, NK_NE, NK_LT, NK_LE, NK_GT, NK_GE};
 
-static nk_status compare_into(const nk_call *call, nk_compare_op op, nk_array *left, nk_array *right, int64_t n_rows,
-                              uint8_t *bits, nk_error *err)
+static nk_status compare_into(const nk_call *call, nk_compare_op op, nk_array *left, nk_array *right,
+                              int64_t n_rows, uint8_t *bits, nk_error *err)
 {
 	if (left->dtype->id != NK_TYPE_DECIMAL || right->dtype->id != NK_TYPE_DECIMAL ||
 	    (left->dtype->scale == right->dtype->scale && left->physical == right->physical)) {
@@ -24,19 +24,22 @@ static nk_status compare_into(const nk_call *call, nk_compare_op op, nk_array *l
 	return NK_OK;
 }
 
-static nk_status compare_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status compare_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	if (args[0]->physical == NK_PHYSICAL_NONE || args[1]->physical == NK_PHYSICAL_NONE)
 		return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, false, &result, err));
-	NK_TRY(compare_into(call, *(const nk_compare_op *)call->data, args[0], args[1], n_rows, nk_array_values(result), err));
+	NK_TRY(compare_into(call, *(const nk_compare_op *)call->data, args[0], args[1], n_rows,
+	                    nk_array_values(result), err));
 	*out = NK_STEAL(result);
 	return NK_OK;
 }
 
 /* Nulls are values: equal to each other, to nothing else. */
-static nk_status missing_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status missing_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, false, &result, err));
@@ -61,7 +64,8 @@ typedef struct between_plan {
 } between_plan;
 
 /* Both bounds joined by Kleene's and: a null bound still rules out rows beyond the other one. */
-static nk_status between_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status between_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const between_plan *plan = call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -69,7 +73,8 @@ static nk_status between_kernel(const nk_call *call, nk_array *const *args, int6
 	for (int i = 0; i < 3; i++)
 		if (args[i]->physical == NK_PHYSICAL_NONE)
 			return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
-	bool has_nulls = nk__may_have_nulls(args[0]) || nk__may_have_nulls(args[1]) || nk__may_have_nulls(args[2]);
+	bool has_nulls =
+		nk__may_have_nulls(args[0]) || nk__may_have_nulls(args[1]) || nk__may_have_nulls(args[2]);
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, has_nulls, &result, err));
 	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &above, err));
 	uint8_t *bits = nk_array_values(result);
@@ -83,7 +88,8 @@ static nk_status between_kernel(const nk_call *call, nk_array *const *args, int6
 		uint64_t valid = nk__valid_word(args[0], i, n_rows);
 		uint64_t valid_a = valid & nk__valid_word(args[1], i, n_rows);
 		uint64_t valid_b = valid & nk__valid_word(args[2], i, n_rows);
-		nk__put_word(nk_array_validity(result), i, n_rows, (valid_a & valid_b) | (valid_a & ~a) | (valid_b & ~b));
+		nk__put_word(nk_array_validity(result), i, n_rows,
+		             (valid_a & valid_b) | (valid_a & ~a) | (valid_b & ~b));
 	}
 	*out = NK_STEAL(result);
 	return NK_OK;
@@ -96,14 +102,16 @@ static nk_status refuse(const nk_bind *bind, const nk_dtype *left, const nk_dtyp
 	const char *name_left = nk_dtype_short_name(left), *name_right = nk_dtype_short_name(right);
 	const nk_dtype *other = left->id == NK_TYPE_STRING ? right : right->id == NK_TYPE_STRING ? left : NULL;
 	if (other && nk_type_is_numeric(other->id))
-		return nk_fail(err, NK_COMPUTE, "cannot compare string with numeric type (%s)", nk_dtype_short_name(other));
+		return nk_fail(err, NK_COMPUTE, "cannot compare string with numeric type (%s)",
+		               nk_dtype_short_name(other));
 	if (other && nk_type_is_temporal(other->id))
 		return nk_fail(err, NK_INVALID_OPERATION,
-		               "cannot compare 'date/datetime/time' to a string value (create native python { 'date', 'datetime', "
+		               "cannot compare 'date/datetime/time' to a string value (create native python { "
+		               "'date', 'datetime', "
 		               "'time' } or compare to a temporal column)");
 	bool durations = nk_type_is_temporal(left->id) && nk_type_is_temporal(right->id) &&
-	                 (left->id == NK_TYPE_DURATION) != (right->id == NK_TYPE_DURATION) && left->id != NK_TYPE_TIME &&
-	                 right->id != NK_TYPE_TIME;
+	                 (left->id == NK_TYPE_DURATION) != (right->id == NK_TYPE_DURATION) &&
+	                 left->id != NK_TYPE_TIME && right->id != NK_TYPE_TIME;
 	bool same_nested = left->id == right->id && nk_type_is_nested(left->id);
 	return nk_fail(err, durations || same_nested || other ? NK_INVALID_OPERATION : NK_SCHEMA_MISMATCH,
 	               "cannot compare %s with %s by `%s`", name_left, name_right, bind->func->name);
@@ -121,7 +129,8 @@ static bool is_midnight(const nk_argument *arg)
 }
 
 /* The dtype both sides are compared in; *keep is set when they stay as they are (Decimals, meeting later). */
-static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtype **meet, bool *keep, nk_error *err)
+static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtype **meet, bool *keep,
+                         nk_error *err)
 {
 	const nk_argument *a = &bind->args[left], *b = &bind->args[right];
 	bool lossy = false;
@@ -131,7 +140,8 @@ static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtyp
 		*keep = true;
 		return NK_OK;
 	}
-	if ((a->dtype->id == NK_TYPE_DATE && is_midnight(b)) || (b->dtype->id == NK_TYPE_DATE && is_midnight(a))) {
+	if ((a->dtype->id == NK_TYPE_DATE && is_midnight(b)) ||
+	    (b->dtype->id == NK_TYPE_DATE && is_midnight(a))) {
 		*meet = nk_dtype_of(NK_TYPE_DATE);
 		return NK_OK;
 	}
@@ -144,7 +154,8 @@ static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtyp
 	                       : b->dtype->id == NK_TYPE_STRING ? a->dtype
 	                                                        : NULL;
 	bool bad_text = text && ((nk_type_is_numeric(text->id) && text->id != NK_TYPE_DECIMAL) ||
-	                         (text->id == NK_TYPE_TIME && text == a->dtype) || text->id == NK_TYPE_DATE || text->id == NK_TYPE_DATETIME || text->id == NK_TYPE_DURATION);
+	                         (text->id == NK_TYPE_TIME && text == a->dtype) || text->id == NK_TYPE_DATE ||
+	                         text->id == NK_TYPE_DATETIME || text->id == NK_TYPE_DURATION);
 	bool bad_duration = nk_type_is_temporal(a->dtype->id) && nk_type_is_temporal(b->dtype->id) &&
 	                    (a->dtype->id == NK_TYPE_DURATION) != (b->dtype->id == NK_TYPE_DURATION);
 	if (!*meet || bad_text || bad_duration)
@@ -158,7 +169,9 @@ static const nk_dtype *side(const nk_argument *arg, const nk_dtype *meet, bool k
 	if (keep)
 		return NULL;
 	if (meet->id == NK_TYPE_DECIMAL)
-		return arg->dtype->id == NK_TYPE_DECIMAL ? NULL : nk_dtype_decimal(38, nk_type_is_integer(arg->dtype->id) ? 0 : meet->scale);
+		return arg->dtype->id == NK_TYPE_DECIMAL
+		           ? NULL
+		           : nk_dtype_decimal(38, nk_type_is_integer(arg->dtype->id) ? 0 : meet->scale);
 	return meet;
 }
 
@@ -178,21 +191,47 @@ static nk_status bind_compare(nk_bind *bind, nk_compare_op op, nk_kernel *kernel
 	return NK_OK;
 }
 
-static nk_status bind_eq(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_EQ, compare_kernel, err); }
-static nk_status bind_ne(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_NE, compare_kernel, err); }
-static nk_status bind_lt(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_LT, compare_kernel, err); }
-static nk_status bind_le(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_LE, compare_kernel, err); }
-static nk_status bind_gt(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_GT, compare_kernel, err); }
-static nk_status bind_ge(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_GE, compare_kernel, err); }
-static nk_status bind_eq_missing(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_EQ, missing_kernel, err); }
-static nk_status bind_ne_missing(nk_bind *bind, nk_error *err) { return bind_compare(bind, NK_NE, missing_kernel, err); }
+static nk_status bind_eq(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_EQ, compare_kernel, err);
+}
+static nk_status bind_ne(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_NE, compare_kernel, err);
+}
+static nk_status bind_lt(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_LT, compare_kernel, err);
+}
+static nk_status bind_le(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_LE, compare_kernel, err);
+}
+static nk_status bind_gt(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_GT, compare_kernel, err);
+}
+static nk_status bind_ge(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_GE, compare_kernel, err);
+}
+static nk_status bind_eq_missing(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_EQ, missing_kernel, err);
+}
+static nk_status bind_ne_missing(nk_bind *bind, nk_error *err)
+{
+	return bind_compare(bind, NK_NE, missing_kernel, err);
+}
 
 static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 {
 	const char *closed = bind->options[0].string;
-	bool both = strcmp(closed, "both") == 0, left = strcmp(closed, "left") == 0, right = strcmp(closed, "right") == 0;
+	bool both = strcmp(closed, "both") == 0, left = strcmp(closed, "left") == 0,
+		 right = strcmp(closed, "right") == 0;
 	if (!both && !left && !right && strcmp(closed, "none") != 0)
-		return nk_fail(err, NK_VALUE, "`closed` must be one of {'both', 'left', 'right', 'none'}, got %s", closed);
+		return nk_fail(err, NK_VALUE, "`closed` must be one of {'both', 'left', 'right', 'none'}, got %s",
+		               closed);
 	const nk_dtype *meets[2], *meet;
 	bool keep[2], lossy = false;
 	for (int i = 0; i < 2; i++)
@@ -301,7 +340,8 @@ const nk_func nk__funcs_compare[] = {
 	{
 		.name = "is_between",
 		.args = "x, lower_bound, upper_bound",
-		.doc = "Whether x lies between the bounds; `closed` says which bounds belong to the range: both, left, right or none.",
+		.doc = "Whether x lies between the bounds; `closed` says which bounds belong to the range: both, "
+			   "left, right or none.",
 		.example = "is_between([1, 5, null], 1, 3) == [true, false, null]",
 		.options = between_options,
 		.min_args = 3,

@@ -9,8 +9,8 @@ typedef struct NAME(state, SUFFIX) {
 	int64_t met; /* 0 nothing, 1 NaNs only, 2 a value */
 } NAME(state, SUFFIX);
 
-static inline __attribute__((always_inline)) void NAME(meet, SUFFIX)(NAME(state, SUFFIX) *state, S value, bool greatest,
-                                                                     bool poisoned)
+static inline __attribute__((always_inline)) void NAME(meet, SUFFIX)(NAME(state, SUFFIX) * state, S value,
+                                                                     bool greatest, bool poisoned)
 {
 #if IS_FLOAT
 	if (value != value) {
@@ -32,8 +32,9 @@ static inline __attribute__((always_inline)) void NAME(meet, SUFFIX)(NAME(state,
 	}
 }
 
-static inline __attribute__((always_inline)) void NAME(scan, SUFFIX)(NAME(state, SUFFIX) *states, const uint32_t *groups,
-                                                                     const T *values, const uint8_t *validity, int64_t n,
+static inline __attribute__((always_inline)) void NAME(scan, SUFFIX)(NAME(state, SUFFIX) * states,
+                                                                     const uint32_t *groups, const T *values,
+                                                                     const uint8_t *validity, int64_t n,
                                                                      bool greatest, bool poisoned)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -41,8 +42,8 @@ static inline __attribute__((always_inline)) void NAME(scan, SUFFIX)(NAME(state,
 			NAME(meet, SUFFIX)(&states[groups ? groups[i] : 0], values[i], greatest, poisoned);
 }
 
-static void NAME(extreme, SUFFIX)(void *states, const uint32_t *groups, const void *values, const uint8_t *validity,
-                                  int64_t n, bool greatest, bool poisoned)
+static void NAME(extreme, SUFFIX)(void *states, const uint32_t *groups, const void *values,
+                                  const uint8_t *validity, int64_t n, bool greatest, bool poisoned)
 {
 	if (greatest)
 		NAME(scan, SUFFIX)(states, groups, values, validity, n, true, poisoned);
@@ -51,13 +52,14 @@ static void NAME(extreme, SUFFIX)(void *states, const uint32_t *groups, const vo
 }
 
 #ifndef SCAN_ONLY
-static void NAME(fold, SUFFIX)(void *states, const uint32_t *groups, const void *others, int64_t n, bool greatest,
-                               bool poisoned)
+static void NAME(fold, SUFFIX)(void *states, const uint32_t *groups, const void *others, int64_t n,
+                               bool greatest, bool poisoned)
 {
 	const NAME(state, SUFFIX) *from = others;
 	for (int64_t i = 0; i < n; i++)
 		if (from[i].met)
-			NAME(meet, SUFFIX)((NAME(state, SUFFIX) *)states + (groups ? groups[i] : 0), from[i].value, greatest, poisoned);
+			NAME(meet, SUFFIX)
+	((NAME(state, SUFFIX) *)states + (groups ? groups[i] : 0), from[i].value, greatest, poisoned);
 }
 
 static void NAME(finish, SUFFIX)(void *values, uint8_t *validity, const void *states, int64_t n)

@@ -62,8 +62,8 @@ static void proper_bits(const nk_array *array, int64_t n_rows, uint8_t *bits)
 }
 
 /* bits: where left op right; Decimals of either width. */
-static nk_status compare_any(nk_memory *memory, nk_compare_op op, nk_array *left, nk_array *right, int64_t n_rows,
-                             uint8_t *bits, nk_error *err)
+static nk_status compare_any(nk_memory *memory, nk_compare_op op, nk_array *left, nk_array *right,
+                             int64_t n_rows, uint8_t *bits, nk_error *err)
 {
 	if (left->physical == right->physical) {
 		nk_compare(op, left, right, n_rows, bits);
@@ -76,7 +76,8 @@ static nk_status compare_any(nk_memory *memory, nk_compare_op op, nk_array *left
 	return NK_OK;
 }
 
-static nk_status extreme_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status extreme_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const horizontal_plan *plan = call->data;
 	if (call->dtype->physical == NK_PHYSICAL_NONE)
@@ -125,7 +126,8 @@ static nk_status bind_max(nk_bind *bind, nk_error *err) { return bind_extreme(bi
 /* ---- Sums ---- */
 
 /* The argument with zeros under null (flat), or as it is. */
-static nk_status zero_nulls(const nk_call *call, nk_array *array, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status zero_nulls(const nk_call *call, nk_array *array, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	if (!nk__may_have_nulls(array))
 		return nk_array_flatten(call->memory, array, out, err);
@@ -139,21 +141,22 @@ static nk_status zero_nulls(const nk_call *call, nk_array *array, int64_t n_rows
 	return nk_blend(call->memory, array->dtype, bits->bytes, array, zero, n_rows, out, err);
 }
 
-static nk_status add(const nk_call *call, nk_array *left, nk_array *right, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status add(const nk_call *call, nk_array *left, nk_array *right, int64_t n_rows, nk_array **out,
+                     nk_error *err)
 {
 	if (call->dtype->id == NK_TYPE_DECIMAL)
 		return nk_decimal_arith(call->memory, NK_ADD, left, right, NULL, n_rows, call->dtype, out, err);
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, call->dtype->physical, n_rows, false, &result, err));
-	NK_ISA_TABLE(nk__arith)->binary[call->dtype->physical][NK_ADD](nk_array_values(result), left->values, right->values,
-	                                                               n_rows, NK_VECTOR_VECTOR);
+	NK_ISA_TABLE(nk__arith)->binary[call->dtype->physical][NK_ADD](nk_array_values(result), left->values,
+	                                                               right->values, n_rows, NK_VECTOR_VECTOR);
 	*out = NK_STEAL(result);
 	return NK_OK;
 }
 
 /* Sum over the arguments, and how many were valid in each row when counts is not NULL. */
-static nk_status sum_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, double *counts,
-                          nk_error *err)
+static nk_status sum_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                          double *counts, nk_error *err)
 {
 	const horizontal_plan *plan = call->data;
 	NK_AUTO(nk_array) sum = NULL;
@@ -175,8 +178,8 @@ static nk_status sum_rows(const nk_call *call, nk_array *const *args, int64_t n_
 }
 
 /* The result with the rows invalid where any argument is null. */
-static nk_status with_all_validities(const nk_call *call, nk_array *const *args, int n_args, int64_t n_rows, nk_array *sum,
-                                     nk_array **out, nk_error *err)
+static nk_status with_all_validities(const nk_call *call, nk_array *const *args, int n_args, int64_t n_rows,
+                                     nk_array *sum, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) validity = NULL;
 	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &validity, err));
@@ -188,7 +191,8 @@ static nk_status with_all_validities(const nk_call *call, nk_array *const *args,
 	return nk_array_with_validity(sum, NK_STEAL(validity), -1, out, err);
 }
 
-static nk_status sum_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status sum_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	const horizontal_plan *plan = call->data;
 	NK_AUTO(nk_array) sum = NULL;
@@ -201,7 +205,8 @@ static nk_status sum_kernel(const nk_call *call, nk_array *const *args, int64_t 
 	return NK_OK;
 }
 
-static nk_status mean_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status mean_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	const horizontal_plan *plan = call->data;
 	NK_AUTO(nk_array) sum = NULL;
@@ -216,7 +221,8 @@ static nk_status mean_kernel(const nk_call *call, nk_array *const *args, int64_t
 		bool valid = plan->ignores_nulls ? counts[i] > 0 : counts[i] == plan->n_args;
 		nk_bitmap_put(nk_array_validity(result), i, valid);
 		if (call->dtype->physical == NK_PHYSICAL_F32)
-			((float *)nk_array_values(result))[i] = valid ? ((const float *)sum->values)[i] / (float)counts[i] : 0;
+			((float *)nk_array_values(result))[i] =
+				valid ? ((const float *)sum->values)[i] / (float)counts[i] : 0;
 		else
 			((double *)nk_array_values(result))[i] = valid ? ((const double *)sum->values)[i] / counts[i] : 0;
 	}
@@ -261,8 +267,8 @@ static nk_status bind_mean(nk_bind *bind, nk_error *err)
 
 /* ---- clip ---- */
 
-static nk_status limit(const nk_call *call, nk_array *values, nk_array *bound, nk_compare_op beyond, int64_t n_rows,
-                       nk_array **out, nk_error *err)
+static nk_status limit(const nk_call *call, nk_array *values, nk_array *bound, nk_compare_op beyond,
+                       int64_t n_rows, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) room = NULL;
 	int64_t n_bytes = nk_bitmap_bytes(n_rows);
@@ -272,11 +278,13 @@ static nk_status limit(const nk_call *call, nk_array *values, nk_array *bound, n
 	proper_bits(values, n_rows, proper);
 	for (int64_t i = 0; i < n_rows; i += 64)
 		nk__put_word(bits, i, n_rows,
-		             nk_bitmap_word(bits, i, n_rows) & nk_bitmap_word(proper, i, n_rows) & nk__valid_word(bound, i, n_rows));
+		             nk_bitmap_word(bits, i, n_rows) & nk_bitmap_word(proper, i, n_rows) &
+		                 nk__valid_word(bound, i, n_rows));
 	return nk_blend(call->memory, call->dtype, bits, bound, values, n_rows, out, err);
 }
 
-static nk_status clip_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status clip_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) raised = NULL;
 	NK_TRY(limit(call, args[0], args[1], NK_LT, n_rows, &raised, err));
@@ -348,7 +356,8 @@ const nk_func nk__funcs_horizontal[] = {
 	{
 		.name = "clip",
 		.args = "x, lower_bound, upper_bound",
-		.doc = "x limited to the range between the bounds, in the dtype of x. A null bound does not bind; NaN stays NaN.",
+		.doc = "x limited to the range between the bounds, in the dtype of x. A null bound does not bind; "
+			   "NaN stays NaN.",
 		.example = "clip([1, 7, null], 2, 5) == [2, 5, null]",
 		.min_args = 3,
 		.max_args = 3,

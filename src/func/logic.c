@@ -24,7 +24,9 @@ static void fold(logic_op op, const nk_array *array, int64_t n_rows, uint8_t *va
 			else if (op == OR)
 				valid |= (valid_a & a) | (valid_b & b);
 			/* A decided row has the deciding value whatever lies under the null. */
-			word = op == AND ? (a | ~valid_a) & (b | ~valid_b) : op == OR ? (a & valid_a) | (b & valid_b) : word;
+			word = op == AND  ? (a | ~valid_a) & (b | ~valid_b)
+			       : op == OR ? (a & valid_a) | (b & valid_b)
+			                  : word;
 			nk__put_word(validity, i, n_rows, valid);
 			word &= valid;
 		}
@@ -49,7 +51,8 @@ static nk_status fold_all(const nk_call *call, logic_op op, nk_array *const *arg
 	return NK_OK;
 }
 
-static nk_status logic_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status logic_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	return fold_all(call, *(const logic_op *)call->data, args, 2, n_rows, out, err);
 }
@@ -59,14 +62,16 @@ typedef struct horizontal_plan {
 	int n_args;
 } horizontal_plan;
 
-static nk_status horizontal_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status horizontal_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                   nk_error *err)
 {
 	const horizontal_plan *plan = call->data;
 	return fold_all(call, plan->op, args, plan->n_args, n_rows, out, err);
 }
 
 /* Integers: bytes of both sides combined, with a constant side spread by its width. */
-static nk_status bitwise_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status bitwise_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	logic_op op = *(const logic_op *)call->data;
 	int width = nk_physical_size(call->dtype->physical);
@@ -82,7 +87,8 @@ static nk_status bitwise_kernel(const nk_call *call, nk_array *const *args, int6
 	for (int64_t i = 0; i < n_rows * width; i++)
 		to[i] = op == AND ? a[i] & b[i] : op == OR ? a[i] | b[i] : a[i] ^ b[i];
 	for (int64_t i = 0; has_nulls && i < n_rows; i += 64)
-		nk__put_word(nk_array_validity(result), i, n_rows, nk__valid_word(left, i, n_rows) & nk__valid_word(right, i, n_rows));
+		nk__put_word(nk_array_validity(result), i, n_rows,
+		             nk__valid_word(left, i, n_rows) & nk__valid_word(right, i, n_rows));
 	result->n_nulls = has_nulls ? -1 : 0;
 	*out = NK_STEAL(result);
 	return NK_OK;
@@ -112,15 +118,18 @@ static nk_status bind_logic(nk_bind *bind, logic_op op, nk_error *err)
 	if (left->id == right->id)
 		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", names[op],
 		               nk_dtype_short_name(left));
-	return nk_fail(err, left->id == NK_TYPE_BOOLEAN || right->id == NK_TYPE_BOOLEAN ? NK_COMPUTE : NK_INVALID_OPERATION,
-	               "%s on %s and %s is not supported", symbols[op], nk_dtype_short_name(left), nk_dtype_short_name(right));
+	return nk_fail(
+		err, left->id == NK_TYPE_BOOLEAN || right->id == NK_TYPE_BOOLEAN ? NK_COMPUTE : NK_INVALID_OPERATION,
+		"%s on %s and %s is not supported", symbols[op], nk_dtype_short_name(left),
+		nk_dtype_short_name(right));
 }
 
 static nk_status bind_and(nk_bind *bind, nk_error *err) { return bind_logic(bind, AND, err); }
 static nk_status bind_or(nk_bind *bind, nk_error *err) { return bind_logic(bind, OR, err); }
 static nk_status bind_xor(nk_bind *bind, nk_error *err) { return bind_logic(bind, XOR, err); }
 
-static nk_status not_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status not_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = call->dtype->physical;
@@ -161,8 +170,8 @@ static nk_status bind_horizontal(nk_bind *bind, logic_op op, nk_error *err)
 	for (int i = 0; i < bind->n_args; i++) {
 		const nk_dtype *dtype = bind->args[i].dtype;
 		if (dtype->id != NK_TYPE_BOOLEAN && dtype->id != NK_TYPE_NULL && !nk_type_is_numeric(dtype->id))
-			return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", bind->func->name,
-			               nk_dtype_short_name(dtype));
+			return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`",
+			               bind->func->name, nk_dtype_short_name(dtype));
 		if (i < NK_MAX_CASTS)
 			bind->casts[i] = bind->dtype;
 	}
@@ -178,7 +187,8 @@ const nk_func nk__funcs_logic[] = {
 	{
 		.name = "and",
 		.args = "left, right",
-		.doc = "Conjunction: false where either side is false, else null where either is null. Bitwise on integers.",
+		.doc = "Conjunction: false where either side is false, else null where either is null. Bitwise on "
+			   "integers.",
 		.example = "and([true, null], [true, false]) == [true, false]",
 		.min_args = 2,
 		.max_args = 2,
@@ -189,7 +199,8 @@ const nk_func nk__funcs_logic[] = {
 	{
 		.name = "or",
 		.args = "left, right",
-		.doc = "Disjunction: true where either side is true, else null where either is null. Bitwise on integers.",
+		.doc = "Disjunction: true where either side is true, else null where either is null. Bitwise on "
+			   "integers.",
 		.example = "or([true, null], [null, false]) == [true, null]",
 		.min_args = 2,
 		.max_args = 2,

@@ -19,7 +19,8 @@ typedef struct float_plan {
 	double divisor; /* of the result: the logarithm of the base; 1: none */
 } float_plan;
 
-static nk_status float_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status float_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const float_plan *plan = call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -43,7 +44,8 @@ static nk_status float_kernel(const nk_call *call, nk_array *const *args, int64_
 /* Integers and floats; Booleans and Decimals as well; or whatever casts to a float, text included. */
 typedef enum accepted { PLAIN, NUMBERS, ANYTHING } accepted;
 
-static nk_status bind_float(nk_bind *bind, double (*function)(double), accepted accepts, double divisor, nk_error *err)
+static nk_status bind_float(nk_bind *bind, double (*function)(double), accepted accepts, double divisor,
+                            nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype;
 	bool plain = nk_type_is_integer(dtype->id) || nk_type_is_float(dtype->id);
@@ -83,8 +85,14 @@ static nk_status bind_tanh(nk_bind *bind, nk_error *err) { return bind_float(bin
 static nk_status bind_arcsinh(nk_bind *bind, nk_error *err) { return bind_float(bind, asinh, PLAIN, 1, err); }
 static nk_status bind_arccosh(nk_bind *bind, nk_error *err) { return bind_float(bind, acosh, PLAIN, 1, err); }
 static nk_status bind_arctanh(nk_bind *bind, nk_error *err) { return bind_float(bind, atanh, PLAIN, 1, err); }
-static nk_status bind_degrees(nk_bind *bind, nk_error *err) { return bind_float(bind, to_degrees, PLAIN, 1, err); }
-static nk_status bind_radians(nk_bind *bind, nk_error *err) { return bind_float(bind, to_radians, PLAIN, 1, err); }
+static nk_status bind_degrees(nk_bind *bind, nk_error *err)
+{
+	return bind_float(bind, to_degrees, PLAIN, 1, err);
+}
+static nk_status bind_radians(nk_bind *bind, nk_error *err)
+{
+	return bind_float(bind, to_radians, PLAIN, 1, err);
+}
 
 /* Bases 2, 10 and e have functions of their own, which are exact at powers. */
 static nk_status bind_log(nk_bind *bind, nk_error *err)
@@ -112,12 +120,9 @@ static double round_scaled(double value, double scaled, const round_plan *plan)
 	if (!(fabs(scaled) < 0x1p52))
 		return value;
 	switch (plan->rounding) {
-	case NK_ROUND_FLOOR:
-		return floor(value);
-	case NK_ROUND_CEIL:
-		return ceil(value);
-	case NK_ROUND_TO_ZERO:
-		break;
+	case NK_ROUND_FLOOR: return floor(value);
+	case NK_ROUND_CEIL: return ceil(value);
+	case NK_ROUND_TO_ZERO: break;
 	default: {
 		bool up = rest == 0.5 ? plan->rounding == NK_ROUND_HALF_AWAY || fmod(whole, 2) != 0 : rest > 0.5;
 		whole += up ? copysign(1, scaled) : 0;
@@ -126,7 +131,8 @@ static double round_scaled(double value, double scaled, const round_plan *plan)
 	return whole == 0 ? copysign(0, value) : whole / plan->unit;
 }
 
-static nk_status round_floats_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status round_floats_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                     nk_array **out, nk_error *err)
 {
 	const round_plan *plan = call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -144,7 +150,8 @@ static nk_status round_floats_kernel(const nk_call *call, nk_array *const *args,
 	return NK_OK;
 }
 
-static nk_status round_decimals_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status round_decimals_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                       nk_array **out, nk_error *err)
 {
 	const round_plan *plan = call->data;
 	NK_AUTO(nk_array) wide = NULL;
@@ -158,7 +165,8 @@ static nk_status round_decimals_kernel(const nk_call *call, nk_array *const *arg
 	return nk_decimal_narrow(call->memory, call->dtype, NK_STEAL(result), out, err);
 }
 
-static nk_status same_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status same_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	(void)call, (void)n_rows, (void)err;
 	*out = nk_array_ref(args[0]);
@@ -187,8 +195,14 @@ static nk_status bind_rounding(nk_bind *bind, nk_rounding rounding, int64_t deci
 	return NK_OK;
 }
 
-static nk_status bind_floor(nk_bind *bind, nk_error *err) { return bind_rounding(bind, NK_ROUND_FLOOR, 0, err); }
-static nk_status bind_ceil(nk_bind *bind, nk_error *err) { return bind_rounding(bind, NK_ROUND_CEIL, 0, err); }
+static nk_status bind_floor(nk_bind *bind, nk_error *err)
+{
+	return bind_rounding(bind, NK_ROUND_FLOOR, 0, err);
+}
+static nk_status bind_ceil(nk_bind *bind, nk_error *err)
+{
+	return bind_rounding(bind, NK_ROUND_CEIL, 0, err);
+}
 
 static nk_status bind_round(nk_bind *bind, nk_error *err)
 {
@@ -207,7 +221,8 @@ static nk_status bind_round(nk_bind *bind, nk_error *err)
 	for (int i = 0; i < NK_COUNT(modes); i++)
 		if (strcmp(mode, modes[i].name) == 0)
 			return bind_rounding(bind, modes[i].rounding, decimals, err);
-	return nk_fail(err, NK_VALUE, "`mode` must be one of {'half_to_even', 'half_away_from_zero', 'to_zero'}, got %s", mode);
+	return nk_fail(err, NK_VALUE,
+	               "`mode` must be one of {'half_to_even', 'half_away_from_zero', 'to_zero'}, got %s", mode);
 }
 
 static const nk_option_spec log_options[] = {

@@ -39,7 +39,8 @@ static void value_set__auto(value_set **set)
 }
 
 /* The items' rows that hold a value which some needle could equal. */
-static nk_status bring(nk_memory *memory, nk_array *items, const nk_dtype *dtype, nk_array **out, nk_error *err)
+static nk_status bring(nk_memory *memory, nk_array *items, const nk_dtype *dtype, nk_array **out,
+                       nk_error *err)
 {
 	nk_cast_mode lenient = {0};
 	NK_AUTO(nk_array) there = NULL;
@@ -47,7 +48,8 @@ static nk_status bring(nk_memory *memory, nk_array *items, const nk_dtype *dtype
 	NK_AUTO(nk_array) keep = NULL;
 	NK_TRY(nk_cast(memory, items, dtype, lenient, &there, err));
 	NK_TRY(nk_cast(memory, there, items->dtype, lenient, &back, err));
-	NK_TRY(nk_array_alloc(memory, nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, items->n_rows, false, &keep, err));
+	NK_TRY(nk_array_alloc(memory, nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, items->n_rows, false, &keep,
+	                      err));
 	for (int64_t i = 0; i < items->n_rows; i++)
 		if (nk_array_is_valid(items, i) && nk_array_is_valid(there, i) && nk_rows_equal(items, i, back, i))
 			nk_bitmap_set(nk_array_values(keep), i);
@@ -76,7 +78,8 @@ static nk_status set_hash(nk_memory *memory, value_set *set, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status set_build(nk_memory *memory, nk_array *items, const nk_dtype *dtype, value_set *set, nk_error *err)
+static nk_status set_build(nk_memory *memory, nk_array *items, const nk_dtype *dtype, value_set *set,
+                           nk_error *err)
 {
 	if (items->n_rows >= UINT32_MAX)
 		return nk_fail(err, NK_COMPUTE, "`is_in` takes at most 4294967294 values");
@@ -87,8 +90,8 @@ static nk_status set_build(nk_memory *memory, nk_array *items, const nk_dtype *d
 	return set->items->n_rows > MAX_COMPARED ? set_hash(memory, set, err) : NK_OK;
 }
 
-static nk_status find_compared(nk_memory *memory, const value_set *set, const nk_array *needles, int64_t n_rows,
-                               uint8_t *bits, nk_error *err)
+static nk_status find_compared(nk_memory *memory, const value_set *set, const nk_array *needles,
+                               int64_t n_rows, uint8_t *bits, nk_error *err)
 {
 	NK_AUTO(nk_buffer) room = NULL;
 	NK_TRY(nk_buffer_new(memory, nk_bitmap_bytes(n_rows), &room, err));
@@ -126,7 +129,8 @@ static nk_status find_hashed(nk_memory *memory, const value_set *set, const nk_a
 }
 
 /* Row by row in lists of the needle's dtype. */
-static void find_in_lists(const nk_array *needles, const nk_array *lists, int64_t n_rows, bool nulls_equal, uint8_t *bits)
+static void find_in_lists(const nk_array *needles, const nk_array *lists, int64_t n_rows, bool nulls_equal,
+                          uint8_t *bits)
 {
 	const int64_t *offsets = lists->values;
 	for (int64_t i = 0; i < n_rows; i++) {
@@ -147,7 +151,8 @@ static nk_status items_of(nk_memory *memory, const nk_array *list, nk_array **ou
 	return nk_array_slice(memory, list->children[0], offsets[0], offsets[1] - offsets[0], out, err);
 }
 
-static nk_status is_in_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status is_in_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const membership_plan *plan = call->data;
 	nk_memory *memory = call->memory;
@@ -182,7 +187,8 @@ static nk_status is_in_kernel(const nk_call *call, nk_array *const *args, int64_
 			nk__put_word(bits, i, n_rows, found);
 		}
 		uint64_t known = plan->nulls_equal ? rows : valid;
-		nk__put_word(nk_array_validity(result), i, n_rows, set ? known : known & nk__valid_word(haystack, i, n_rows));
+		nk__put_word(nk_array_validity(result), i, n_rows,
+		             set ? known : known & nk__valid_word(haystack, i, n_rows));
 	}
 	result->n_nulls = sees_nulls ? -1 : 0;
 	*out = NK_STEAL(result);
@@ -212,9 +218,11 @@ static nk_status bind_is_in(nk_bind *bind, nk_error *err)
 	bool is_list = haystack->id == NK_TYPE_LIST && !(needle->id == NK_TYPE_LIST && haystack == needle);
 	const nk_dtype *item = is_list ? haystack->fields[0].dtype : haystack;
 	if (!is_list && haystack->id != NK_TYPE_NULL)
-		return nk_fail(err, NK_INVALID_OPERATION, "`is_in` needs a list to search in, got %s", haystack->text);
+		return nk_fail(err, NK_INVALID_OPERATION, "`is_in` needs a list to search in, got %s",
+		               haystack->text);
 	if (!is_searchable(needle, item))
-		return nk_fail(err, NK_INVALID_OPERATION, "'is_in' cannot check for %s values in %s data", needle->text, haystack->text);
+		return nk_fail(err, NK_INVALID_OPERATION, "'is_in' cannot check for %s values in %s data",
+		               needle->text, haystack->text);
 	membership_plan *plan;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &plan, 1, err));
 	plan->nulls_equal = bind->options[0].boolean;
@@ -248,8 +256,9 @@ const nk_func nk__funcs_membership[] = {
 	{
 		.name = "is_in",
 		.args = "x, values",
-		.doc = "Whether x is among values: one list for all rows, or a list per row. A null x stays null unless nulls_equal, "
-		       "when it equals a null among the values. Integers never equal floats: that fails.",
+		.doc = "Whether x is among values: one list for all rows, or a list per row. A null x stays null "
+			   "unless nulls_equal, "
+			   "when it equals a null among the values. Integers never equal floats: that fails.",
 		.example = "is_in([1, null, 3], [[1, 2]]) == [true, null, false]",
 		.options = is_in_options,
 		.min_args = 2,

@@ -9,7 +9,8 @@
 
 /* ---- Validity as values ---- */
 
-static nk_status validity_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status validity_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
 	bool wants_null = *(const bool *)call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -52,11 +53,14 @@ static const float_class classes[] = {NAN_VALUES, NOT_NAN, FINITE, INFINITE};
 static inline bool belongs(double value, float_class class)
 {
 	bool nan = value != value, infinite = __builtin_fabs(value) == __builtin_inf();
-	return class == NAN_VALUES ? nan : class == NOT_NAN ? !nan : class == INFINITE ? infinite : !nan && !infinite;
+	return class == NAN_VALUES ? nan
+	       : class == NOT_NAN  ? !nan
+	       : class == INFINITE ? infinite
+	                           : !nan && !infinite;
 }
 
-static inline __attribute__((always_inline)) void classify(uint8_t *bits, const nk_array *array, int64_t n_rows,
-                                                           float_class class)
+static inline __attribute__((always_inline)) void classify(uint8_t *bits, const nk_array *array,
+                                                           int64_t n_rows, float_class class)
 {
 	const float *floats = array->values;
 	const double *doubles = array->values;
@@ -71,7 +75,8 @@ static inline __attribute__((always_inline)) void classify(uint8_t *bits, const 
 	}
 }
 
-static nk_status class_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status class_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	float_class class = *(const float_class *)call->data;
 	NK_AUTO(nk_array) result = NULL;
@@ -114,12 +119,14 @@ static nk_status bind_is_infinite(nk_bind *bind, nk_error *err) { return bind_cl
 
 /* ---- Choices ---- */
 
-static nk_status when_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status when_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_buffer) bits = NULL;
 	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &bits, err));
 	for (int64_t i = 0; i < n_rows; i += 64)
-		nk__put_word(bits->bytes, i, n_rows, nk__true_word(args[0], i, n_rows) & nk__valid_word(args[0], i, n_rows));
+		nk__put_word(bits->bytes, i, n_rows,
+		             nk__true_word(args[0], i, n_rows) & nk__valid_word(args[0], i, n_rows));
 	return nk_blend(call->memory, call->dtype, bits->bytes, args[1], args[2], n_rows, out, err);
 }
 
@@ -140,8 +147,8 @@ static nk_status bind_when(nk_bind *bind, nk_error *err)
 }
 
 /* The first valid value among n arguments. */
-static nk_status first_valid(const nk_call *call, nk_array *const *args, int n_args, int64_t n_rows, nk_array **out,
-                             nk_error *err)
+static nk_status first_valid(const nk_call *call, nk_array *const *args, int n_args, int64_t n_rows,
+                             nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) result = nk_array_ref(args[0]);
 	NK_AUTO(nk_buffer) bits = NULL;
@@ -159,7 +166,8 @@ static nk_status first_valid(const nk_call *call, nk_array *const *args, int n_a
 	return NK_OK;
 }
 
-static nk_status coalesce_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status coalesce_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
 	return first_valid(call, args, *(const int *)call->data, n_rows, out, err);
 }
@@ -192,13 +200,15 @@ static nk_status bind_fill_null(nk_bind *bind, nk_error *err)
 	const nk_argument *value = &bind->args[1];
 	bool lossy = false;
 	bool is_number = value->is_untyped && nk_type_is_numeric(value->dtype->id);
-	if (is_number && (nk_type_is_temporal(dtype->id) || !nk_supertype_of_arguments(&bind->args[0], value, &lossy)))
+	if (is_number &&
+	    (nk_type_is_temporal(dtype->id) || !nk_supertype_of_arguments(&bind->args[0], value, &lossy)))
 		return nk_fail(err, NK_INVALID_OPERATION, "cannot fill %s with %s", nk_dtype_short_name(dtype),
 		               nk_dtype_short_name(value->dtype));
 	return bind_coalesce(bind, err);
 }
 
-static nk_status fill_nan_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status fill_nan_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
 	if (!nk_type_is_float(call->dtype->id)) {
 		*out = nk_array_ref(args[0]);
@@ -208,7 +218,8 @@ static nk_status fill_nan_kernel(const nk_call *call, nk_array *const *args, int
 	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &bits, err));
 	classify(bits->bytes, args[0], n_rows, NAN_VALUES);
 	for (int64_t i = 0; i < n_rows; i += 64)
-		nk__put_word(bits->bytes, i, n_rows, nk_bitmap_word(bits->bytes, i, n_rows) & nk__valid_word(args[0], i, n_rows));
+		nk__put_word(bits->bytes, i, n_rows,
+		             nk_bitmap_word(bits->bytes, i, n_rows) & nk__valid_word(args[0], i, n_rows));
 	return nk_blend(call->memory, call->dtype, bits->bytes, args[1], args[0], n_rows, out, err);
 }
 
@@ -225,7 +236,8 @@ static nk_status bind_fill_nan(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                   nk_error *err)
 {
 	nk_array *array = args[0];
 	if (!nk__may_have_nulls(array)) {
@@ -239,7 +251,8 @@ static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, i
 	NK_AUTO(nk_buffer) bits = NULL;
 	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &bits, err));
 	memcpy(bits->bytes, array->validity, (size_t)nk_bitmap_bytes(n_rows));
-	NK_TRY(nk_array_new_flat(nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, n_rows, NK_STEAL(bits), NULL, 0, NULL, &mask, err));
+	NK_TRY(nk_array_new_flat(nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, n_rows, NK_STEAL(bits), NULL, 0,
+	                         NULL, &mask, err));
 	NK_TRY(nk_array_filter(call->memory, array, mask, &kept, err));
 	return nk_array_with_validity(kept, NULL, 0, out, err);
 }
@@ -343,7 +356,8 @@ const nk_func nk__funcs_null[] = {
 	{
 		.name = "when",
 		.args = "predicate, then, otherwise",
-		.doc = "`then` where the predicate is true, else (null included) `otherwise`, in the supertype of both.",
+		.doc =
+			"`then` where the predicate is true, else (null included) `otherwise`, in the supertype of both.",
 		.example = "when([true, null], [1, 2], [3, 4]) == [1, 4]",
 		.min_args = 3,
 		.max_args = 3,

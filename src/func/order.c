@@ -24,19 +24,22 @@ static nk_status bind_same(nk_bind *bind, nk_kernel *kernel)
 
 /* ---- sort, arg_sort ---- */
 
-static nk_status sorted_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status sorted_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) rows = NULL;
 	if (n_rows >= UINT32_MAX)
 		return nk_fail(err, NK_COMPUTE, "`%s` takes at most 4294967294 rows", call->func->name);
 	nk_sort_key key = {call->options[0].boolean, call->options[1].boolean};
-	NK_TRY(nk_array_alloc(call->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows, false, &rows, err));
+	NK_TRY(nk_array_alloc(call->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows, false, &rows,
+	                      err));
 	NK_TRY(nk_sort_rows(call->memory, args, &key, 1, n_rows, nk_array_values(rows), err));
 	*out = NK_STEAL(rows);
 	return NK_OK;
 }
 
-static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) rows = NULL;
 	NK_TRY(sorted_rows(call, args, n_rows, &rows, err));
@@ -60,7 +63,8 @@ static nk_status bind_arg_sort(nk_bind *bind, nk_error *err)
 /* ---- unique ---- */
 
 /* Rows that open a new group, in order. */
-static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	if (args[0]->encoding == NK_CONSTANT || args[0]->physical == NK_PHYSICAL_NONE)
 		return nk_array_slice(call->memory, args[0], 0, n_rows < 1 ? n_rows : 1, out, err);
@@ -93,29 +97,34 @@ static nk_status bind_unique(nk_bind *bind, nk_error *err)
 /* ---- Slices ---- */
 
 /* Polars' slice: a negative offset counts from the end, what lies outside is cut off. */
-static nk_status cut(const nk_call *call, nk_array *array, int64_t offset, int64_t length, nk_array **out, nk_error *err)
+static nk_status cut(const nk_call *call, nk_array *array, int64_t offset, int64_t length, nk_array **out,
+                     nk_error *err)
 {
 	int64_t n = array->n_rows;
-	int64_t from = offset < 0 ? n + offset : offset, to = length > INT64_MAX / 2 ? INT64_MAX / 2 : from + length;
+	int64_t from = offset < 0 ? n + offset : offset,
+			to = length > INT64_MAX / 2 ? INT64_MAX / 2 : from + length;
 	from = from < 0 ? 0 : from > n ? n : from;
 	to = to < from ? from : to > n ? n : to;
 	return nk_array_slice(call->memory, array, from, to - from, out, err);
 }
 
-static nk_status head_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status head_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	int64_t n = call->options[0].integer;
 	return cut(call, args[0], 0, n < 0 ? NK_MAX(n_rows + n, (int64_t)0) : n, out, err);
 }
 
-static nk_status tail_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status tail_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	int64_t n = call->options[0].integer;
 	n = n < 0 ? NK_MAX(n_rows + n, (int64_t)0) : NK_MIN(n, n_rows);
 	return cut(call, args[0], n_rows - n, n, out, err);
 }
 
-static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	(void)n_rows;
 	return cut(call, args[0], call->options[0].integer, call->options[1].integer, out, err);
@@ -136,13 +145,15 @@ static nk_status bind_tail(nk_bind *bind, nk_error *err)
 static nk_status bind_slice(nk_bind *bind, nk_error *err)
 {
 	if (bind->options[1].integer < 0)
-		return nk_fail(err, NK_OVERFLOW, "`length` must not be negative, got %lld", (long long)bind->options[1].integer);
+		return nk_fail(err, NK_OVERFLOW, "`length` must not be negative, got %lld",
+		               (long long)bind->options[1].integer);
 	return bind_same(bind, slice_kernel);
 }
 
 /* ---- reverse, shift ---- */
 
-static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_TRY(nk_buffer_new(call->memory, n_rows * (int64_t)sizeof(int64_t), &rows, err));
@@ -151,7 +162,8 @@ static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int6
 	return nk_array_take_wide(call->memory, args[0], (int64_t *)rows->bytes, n_rows, out, err);
 }
 
-static nk_status shift_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status shift_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	int64_t by = call->options[0].integer;
 	NK_AUTO(nk_buffer) rows = NULL;
@@ -184,7 +196,8 @@ static const cumulative kinds[] = {CUM_SUM, CUM_PROD, CUM_MIN, CUM_MAX, CUM_COUN
 static int64_t row_at(int64_t i, int64_t n_rows, bool reversed) { return reversed ? n_rows - 1 - i : i; }
 
 /* Positions of the best value so far; a null stays null and counts for nothing. */
-static nk_status cum_extreme(const nk_call *call, nk_array *array, int64_t n_rows, bool greatest, nk_array **out, nk_error *err)
+static nk_status cum_extreme(const nk_call *call, nk_array *array, int64_t n_rows, bool greatest,
+                             nk_array **out, nk_error *err)
 {
 	bool reversed = call->options[0].boolean, is_float = nk_type_is_float(array->dtype->id);
 	NK_AUTO(nk_buffer) rows = NULL;
@@ -208,7 +221,8 @@ static nk_status cum_extreme(const nk_call *call, nk_array *array, int64_t n_row
 	return nk_array_take_optional(call->memory, array, to, n_rows, out, err);
 }
 
-static nk_status cum_count(const nk_call *call, const nk_array *array, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status cum_count(const nk_call *call, const nk_array *array, int64_t n_rows, nk_array **out,
+                           nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_U32, n_rows, false, &result, err));
@@ -222,7 +236,8 @@ static nk_status cum_count(const nk_call *call, const nk_array *array, int64_t n
 }
 
 /* Sums and products in the result's own type: the binder cast the argument to it. */
-static nk_status cum_fold(const nk_call *call, nk_array *array, int64_t n_rows, bool adds, nk_array **out, nk_error *err)
+static nk_status cum_fold(const nk_call *call, nk_array *array, int64_t n_rows, bool adds, nk_array **out,
+                          nk_error *err)
 {
 	NK_AUTO(nk_array) flat = NULL;
 	NK_AUTO(nk_array) result = NULL;
@@ -263,7 +278,8 @@ static nk_status cum_fold(const nk_call *call, nk_array *array, int64_t n_rows, 
 	return NK_OK;
 }
 
-static nk_status cumulative_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status cumulative_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                   nk_error *err)
 {
 	cumulative kind = *(const cumulative *)call->data;
 	if (kind == CUM_COUNT)
@@ -283,9 +299,7 @@ static nk_status bind_cumulative(nk_bind *bind, cumulative kind, nk_error *err)
 	bind->data = &kinds[kind];
 	bind->kernel = cumulative_kernel;
 	switch (kind) {
-	case CUM_COUNT:
-		bind->dtype = nk_dtype_of(NK_TYPE_UINT32);
-		return NK_OK;
+	case CUM_COUNT: bind->dtype = nk_dtype_of(NK_TYPE_UINT32); return NK_OK;
 	case CUM_MIN:
 	case CUM_MAX:
 		if (nk_type_is_nested(dtype->id) || dtype->id == NK_TYPE_NULL)
@@ -314,7 +328,10 @@ static nk_status bind_cum_sum(nk_bind *bind, nk_error *err) { return bind_cumula
 static nk_status bind_cum_prod(nk_bind *bind, nk_error *err) { return bind_cumulative(bind, CUM_PROD, err); }
 static nk_status bind_cum_min(nk_bind *bind, nk_error *err) { return bind_cumulative(bind, CUM_MIN, err); }
 static nk_status bind_cum_max(nk_bind *bind, nk_error *err) { return bind_cumulative(bind, CUM_MAX, err); }
-static nk_status bind_cum_count(nk_bind *bind, nk_error *err) { return bind_cumulative(bind, CUM_COUNT, err); }
+static nk_status bind_cum_count(nk_bind *bind, nk_error *err)
+{
+	return bind_cumulative(bind, CUM_COUNT, err);
+}
 
 static const nk_option_spec sort_options[] = {
 	{"descending", {.kind = NK_OPTION_BOOL}},

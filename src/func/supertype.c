@@ -8,19 +8,14 @@ static int bits_of_integer(nk_type_id id)
 {
 	switch (id) {
 	case NK_TYPE_INT8:
-	case NK_TYPE_UINT8:
-		return 8;
+	case NK_TYPE_UINT8: return 8;
 	case NK_TYPE_INT16:
-	case NK_TYPE_UINT16:
-		return 16;
+	case NK_TYPE_UINT16: return 16;
 	case NK_TYPE_INT32:
-	case NK_TYPE_UINT32:
-		return 32;
+	case NK_TYPE_UINT32: return 32;
 	case NK_TYPE_INT64:
-	case NK_TYPE_UINT64:
-		return 64;
-	default:
-		return 128;
+	case NK_TYPE_UINT64: return 64;
+	default: return 128;
 	}
 }
 
@@ -91,7 +86,10 @@ static bool same_zone(const nk_dtype *a, const nk_dtype *b)
 	return strcmp(a->time_zone, b->time_zone) == 0;
 }
 
-static nk_time_unit coarser(const nk_dtype *a, const nk_dtype *b) { return a->unit < b->unit ? a->unit : b->unit; }
+static nk_time_unit coarser(const nk_dtype *a, const nk_dtype *b)
+{
+	return a->unit < b->unit ? a->unit : b->unit;
+}
 
 static const nk_dtype *of_temporal(const nk_dtype *a, const nk_dtype *b)
 {
@@ -112,19 +110,13 @@ static const nk_dtype *of_temporal_and_number(const nk_dtype *temporal, const nk
 {
 	bool is_date = temporal->id == NK_TYPE_DATE, is_time = temporal->id == NK_TYPE_TIME;
 	switch (number->id) {
-	case NK_TYPE_INT32:
-		return nk_dtype_of(is_date ? NK_TYPE_INT32 : NK_TYPE_INT64);
+	case NK_TYPE_INT32: return nk_dtype_of(is_date ? NK_TYPE_INT32 : NK_TYPE_INT64);
 	case NK_TYPE_UINT32:
-	case NK_TYPE_UINT64:
-		return is_time ? NULL : nk_dtype_of(NK_TYPE_INT64);
-	case NK_TYPE_INT64:
-		return number;
-	case NK_TYPE_FLOAT32:
-		return nk_dtype_of(is_date ? NK_TYPE_FLOAT32 : NK_TYPE_FLOAT64);
-	case NK_TYPE_FLOAT64:
-		return number;
-	default:
-		return NULL;
+	case NK_TYPE_UINT64: return is_time ? NULL : nk_dtype_of(NK_TYPE_INT64);
+	case NK_TYPE_INT64: return number;
+	case NK_TYPE_FLOAT32: return nk_dtype_of(is_date ? NK_TYPE_FLOAT32 : NK_TYPE_FLOAT64);
+	case NK_TYPE_FLOAT64: return number;
+	default: return NULL;
 	}
 }
 
@@ -185,10 +177,13 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b)
 nk_status nk_supertype_fail(const nk_dtype *a, const nk_dtype *b, nk_error *err)
 {
 	const nk_dtype *duration = a->id == NK_TYPE_DURATION ? b : b->id == NK_TYPE_DURATION ? a : NULL;
-	bool is_invalid = duration && (duration->id == NK_TYPE_STRING || duration->id == NK_TYPE_DATE || duration->id == NK_TYPE_DATETIME);
-	is_invalid |= (a->id == NK_TYPE_STRING && b->id == NK_TYPE_LIST) || (a->id == NK_TYPE_LIST && b->id == NK_TYPE_STRING);
-	return nk_fail(err, is_invalid ? NK_INVALID_OPERATION : NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s",
-	               nk_dtype_short_name(a), nk_dtype_short_name(b));
+	bool is_invalid = duration && (duration->id == NK_TYPE_STRING || duration->id == NK_TYPE_DATE ||
+	                               duration->id == NK_TYPE_DATETIME);
+	is_invalid |= (a->id == NK_TYPE_STRING && b->id == NK_TYPE_LIST) ||
+	              (a->id == NK_TYPE_LIST && b->id == NK_TYPE_STRING);
+	return nk_fail(err, is_invalid ? NK_INVALID_OPERATION : NK_SCHEMA_MISMATCH,
+	               "failed to determine supertype of %s and %s", nk_dtype_short_name(a),
+	               nk_dtype_short_name(b));
 }
 
 bool nk_dtype_holds_integer(const nk_dtype *dtype, __int128 value)
@@ -213,7 +208,8 @@ const nk_dtype *nk_dtype_of_integer(__int128 value)
 /* The smallest dtype of the column's kind, at least as wide as the column, that holds the literal. */
 static const nk_dtype *integer_beside(const nk_dtype *column, __int128 value, bool *lossy)
 {
-	static const nk_type_id signed_ids[] = {NK_TYPE_INT8, NK_TYPE_INT16, NK_TYPE_INT32, NK_TYPE_INT64, NK_TYPE_INT128};
+	static const nk_type_id signed_ids[] = {NK_TYPE_INT8, NK_TYPE_INT16, NK_TYPE_INT32, NK_TYPE_INT64,
+	                                        NK_TYPE_INT128};
 	static const nk_type_id unsigned_ids[] = {NK_TYPE_UINT8, NK_TYPE_UINT16, NK_TYPE_UINT32, NK_TYPE_UINT64};
 	if (nk_dtype_holds_integer(column, value))
 		return column;
