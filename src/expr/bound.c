@@ -249,6 +249,19 @@ nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column
 	return table_add(binder, &node, slot, out, err);
 }
 
+/* An aggregate of data given with the query (a list of values, say) is a value: computed once, here. */
+static nk_status fold_aggregate(nk_binder *binder, const nk_bound *call, nk_bound **out, nk_error *err)
+{
+	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data,
+	                   .memory = nk_arena_memory(binder->arena)};
+	nk_array *result = NULL;
+	nk_array *const *args = &call->args[0]->array;
+	*out = NULL;
+	if (call->kernel(&context, args, args[0]->n_rows, &result, NULL) != NK_OK)
+		return NK_OK; /* left to fail when it runs */
+	return literal_from_array(binder, result, false, out, err);
+}
+
 /* Run an all-literal call on one row. NULL in *out: the call cannot be folded. */
 static nk_status fold(nk_binder *binder, const nk_bound *call, nk_bound **out, nk_error *err)
 {
@@ -378,6 +391,12 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		if (*out)
 			return NK_OK;
 		table_find(binder, &node, &slot); /* folding may have grown the table */
+	}
+	if (n_args == 1 && bound_args[0]->kind == NK_BOUND_SERIES && func->height == NK_AGGREGATING && node.kernel && !func->impure) {
+		NK_TRY(fold_aggregate(binder, &node, out, err));
+		if (*out)
+			return NK_OK;
+		table_find(binder, &node, &slot);
 	}
 	return table_add(binder, &node, slot, out, err);
 }
