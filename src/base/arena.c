@@ -1,4 +1,5 @@
-/* Blocks double from 4 KiB to 256 KiB, so a small plan costs one block and a large one few. */
+/* The first bytes come with the arena itself: binding one call needs no block at all. Blocks double from 4 KiB to
+ * 256 KiB, so a small plan costs one and a large one few. */
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -15,19 +16,26 @@ typedef struct deferred {
 	void *object;
 } deferred;
 
+enum { FIRST_BYTES = 448 };
+
 struct nk_arena {
 	nk_memory *memory;
 	arena_block *blocks;
 	deferred *releases;
 	char *at, *end;
 	int64_t n_bytes_next;
+	_Alignas(16) char first[FIRST_BYTES];
 };
 
 nk_arena *nk_arena_new(nk_memory *memory)
 {
-	nk_arena *arena = calloc(1, sizeof *arena);
+	nk_arena *arena = malloc(sizeof *arena);
 	if (arena) {
 		arena->memory = nk_memory_ref(memory);
+		arena->blocks = NULL;
+		arena->releases = NULL;
+		arena->at = arena->first;
+		arena->end = arena->first + FIRST_BYTES;
 		arena->n_bytes_next = 4096;
 	}
 	return arena;

@@ -4,18 +4,18 @@
 
 #include "func/words.h"
 
-/* States live in one zeroed block; what they point to in an arena of their own. */
+/* States and what they point to live in one arena. */
 static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows, const uint32_t *groups,
                      int64_t n_groups, nk_array **out, nk_error *err)
 {
 	const nk_agg_plan *plan = call->data;
-	NK_AUTO(nk_buffer) states = NULL;
 	NK_AUTO(nk_arena) arena = nk_arena_new(call->memory);
 	if (!arena)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for aggregation");
-	NK_TRY(nk_buffer_new_zeroed(call->memory, n_groups * plan->aggregate->state_size, &states, err));
-	NK_TRY(plan->aggregate->update(call, states->bytes, groups, args, n_rows, 0, arena, err));
-	return plan->aggregate->finish(call, states->bytes, n_groups, out, err);
+	void *states;
+	NK_TRY(nk_arena_alloc(arena, n_groups * plan->aggregate->state_size, &states, err));
+	NK_TRY(plan->aggregate->update(call, states, groups, args, n_rows, 0, arena, err));
+	return plan->aggregate->finish(call, states, n_groups, out, err);
 }
 
 nk_status nk__aggregate_column(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
