@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "func/registry.h"
 
 #define NK_FUNCS(list) list,
@@ -15,6 +16,8 @@ static const nk_func *const lists[] = {
 #undef NK_FUNCS
 
 enum { MAX_FUNCS = 1024 };
+enum { N_SLOTS = MAX_FUNCS * 4 }; /* open addressing: names are looked up on every eager call */
+static const nk_func *slots[N_SLOTS];
 static const nk_func *sorted[MAX_FUNCS];
 static int n_sorted;
 static pthread_once_t sort_once = PTHREAD_ONCE_INIT;
@@ -24,28 +27,31 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*(const nk_func *const *)a)->name, (*(const nk_func *const *)b)->name);
 }
 
+static int slot_of(const char *name)
+{
+	return (int)(nk_hash_bytes(name, (int64_t)strlen(name)) % N_SLOTS);
+}
+
 static void sort_all(void)
 {
 	for (int i = 0; i < NK_COUNT(lists); i++)
 		for (const nk_func *func = lists[i]; func->name && n_sorted < MAX_FUNCS; func++)
 			sorted[n_sorted++] = func;
 	qsort(sorted, (size_t)n_sorted, sizeof sorted[0], by_name);
+	for (int i = 0; i < n_sorted; i++) {
+		int at = slot_of(sorted[i]->name);
+		while (slots[at])
+			at = (at + 1) % N_SLOTS;
+		slots[at] = sorted[i];
+	}
 }
 
 const nk_func *nk_func_find(const char *name)
 {
 	pthread_once(&sort_once, sort_all);
-	int low = 0, high = n_sorted - 1;
-	while (low <= high) {
-		int middle = (low + high) / 2;
-		int order = strcmp(name, sorted[middle]->name);
-		if (order == 0)
-			return sorted[middle];
-		if (order < 0)
-			high = middle - 1;
-		else
-			low = middle + 1;
-	}
+	for (int at = slot_of(name); slots[at]; at = (at + 1) % N_SLOTS)
+		if (strcmp(name, slots[at]->name) == 0)
+			return slots[at];
 	return NULL;
 }
 
