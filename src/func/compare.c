@@ -3,6 +3,7 @@
  * cast. Decimals meet in the kernel, where their widths are known. */
 #include "compute/compare.h"
 
+#include "func/compare_interval.h"
 #include "func/func.h"
 #include "func/supertype.h"
 #include "func/words.h"
@@ -179,6 +180,9 @@ static nk_status bind_compare(nk_bind *bind, nk_compare_op op, nk_kernel *kernel
 {
 	const nk_dtype *meet;
 	bool keep;
+	nk_status status;
+	if (kernel == compare_kernel && nk__bind_interval(bind, op, &status, err))
+		return status;
 	NK_TRY(meet_of(bind, 0, 1, &meet, &keep, err));
 	if (nk_type_is_nested(meet->id) && op != NK_EQ && op != NK_NE)
 		return refuse(bind, bind->args[0].dtype, bind->args[1].dtype, err);
@@ -232,6 +236,10 @@ static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 	if (!both && !left && !right && strcmp(closed, "none") != 0)
 		return nk_fail(err, NK_VALUE, "`closed` must be one of {'both', 'left', 'right', 'none'}, got %s",
 		               closed);
+	nk_compare_op op_low = both || left ? NK_GE : NK_GT, op_high = both || right ? NK_LE : NK_LT;
+	nk_status status;
+	if (nk__bind_interval_between(bind, op_low, op_high, &status, err))
+		return status;
 	const nk_dtype *meets[2], *meet;
 	bool keep[2], lossy = false;
 	for (int i = 0; i < 2; i++)
@@ -244,8 +252,8 @@ static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 		bind->casts[i] = side(&bind->args[i], meet, decimals && bind->args[i].dtype->id == NK_TYPE_DECIMAL);
 	between_plan *plan;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &plan, 1, err));
-	plan->lower = both || left ? NK_GE : NK_GT;
-	plan->upper = both || right ? NK_LE : NK_LT;
+	plan->lower = op_low;
+	plan->upper = op_high;
 	bind->data = plan;
 	bind->cast_is_lossy = true;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
