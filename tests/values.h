@@ -314,16 +314,19 @@ static inline nk_status values_run(values_text *text, nk_bind *bind, const nk_op
 			nk_array *row[VALUES_MAX] = {0};
 			NK_AUTO(nk_array) one = NULL;
 			nk_status status = NK_OK;
-			for (int a = 0; a < n_args; a++)
-				NK_TRY(nk_array_slice(text->memory, args[a], i, 1, &row[a], err));
-			for (int a = 0; a < n_args && row[a]->encoding != NK_FLAT; a++)
-				if (a == n_args - 1) {
-					nk_array *flat = NULL;
-					NK_TRY(nk_array_flatten(text->memory, row[0], &flat, err));
-					nk_array_unref(row[0]);
-					row[0] = flat;
-				}
-			status = values_elementwise(&call, bind->kernel, row, n_args, 1, &one, err);
+			bool has_flat = n_args == 0;
+			for (int a = 0; a < n_args && status == NK_OK; a++) {
+				status = nk_array_slice(text->memory, args[a], i, 1, &row[a], err);
+				has_flat |= status == NK_OK && row[a]->encoding == NK_FLAT;
+			}
+			if (status == NK_OK && !has_flat) {
+				nk_array *constant = row[0];
+				row[0] = NULL;
+				status = nk_array_flatten(text->memory, constant, &row[0], err);
+				nk_array_unref(constant);
+			}
+			if (status == NK_OK)
+				status = values_elementwise(&call, bind->kernel, row, n_args, 1, &one, err);
 			for (int a = 0; a < n_args; a++)
 				nk_array_unref(row[a]);
 			NK_TRY(status);
@@ -431,12 +434,11 @@ static inline void values_complain(const char *line, const values_text *text, co
 	expect_n_failed++;
 }
 
-/* One line of the language. */
-static inline void values_check(const char *line)
+/* What the call at the start of a line gives; text->at is left behind it. Arguments are released with the arena. */
+static inline nk_status values_evaluate(values_text *out_text, const char *line, values_arg *args,
+                                        int *out_n_args, nk_array **out_got)
 {
-	nk_memory *memory = nk_memory_new(NULL, INT64_MAX);
-	values_text text = {.at = line, .memory = memory, .arena = nk_arena_new(memory)};
-	values_arg args[VALUES_MAX] = {0}, want = {0};
+	values_text text = *out_text;
 	nk_option options[VALUES_MAX];
 	nk_array *got = NULL;
 	char name[64];
@@ -464,6 +466,45 @@ static inline void values_check(const char *line)
 	}
 	if (status == NK_OK)
 		status = values_call(&text, func, args, n_args, options, &got);
+	*out_text = text;
+	*out_n_args = n_args;
+	*out_got = got;
+	return status;
+}
+
+/* Runs a line's call with the allocation after n refused. Returns whether it succeeded. */
+static inline bool values_survives(const char *line, int64_t n)
+{
+	nk_memory *memory = nk_memory_new(NULL, INT64_MAX);
+	nk_memory_refuse_after(memory, n);
+	values_text text = {.at = line, .memory = memory, .arena = nk_arena_new(memory)};
+	values_arg args[VALUES_MAX] = {0};
+	nk_array *got = NULL;
+	int n_args = 0;
+	nk_status status = text.arena ? values_evaluate(&text, line, args, &n_args, &got) : NK_OUT_OF_MEMORY;
+	for (int i = 0; i < n_args; i++)
+		nk_array_unref(args[i].array);
+	nk_array_unref(got);
+	nk_arena_free(text.arena);
+	if (nk_memory_used(memory) != 0 || (status != NK_OK && status != NK_OUT_OF_MEMORY)) {
+		fprintf(stderr, "%s\n    refused allocation %lld: status %d (%s), leaks %lld bytes\n", line,
+		        (long long)n, (int)status, text.err.message, (long long)nk_memory_used(memory));
+		expect_n_failed++;
+		status = NK_OK;
+	}
+	nk_memory_unref(memory);
+	return status == NK_OK;
+}
+
+/* One line of the language. */
+static inline void values_check(const char *line)
+{
+	nk_memory *memory = nk_memory_new(NULL, INT64_MAX);
+	values_text text = {.at = line, .memory = memory, .arena = nk_arena_new(memory)};
+	values_arg args[VALUES_MAX] = {0}, want = {0};
+	nk_array *got = NULL;
+	int n_args = 0;
+	nk_status status = values_evaluate(&text, line, args, &n_args, &got);
 	if (values_take(&text, "!")) {
 		values_skip(&text);
 		if (strcmp(text.at, values_class(status)) != 0)
