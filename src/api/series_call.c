@@ -105,7 +105,9 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 			n_rows = args[i]->column->n_rows;
 			all_one = false;
 		}
-	for (int i = 0; i < n_args; i++)
+	if (func->unaligned)
+		n_rows = args[0]->column->n_rows;
+	for (int i = 0; i < n_args && !func->unaligned; i++)
 		if (args[i]->column->n_rows != 1 && args[i]->column->n_rows != n_rows)
 			return nk_fail(err, NK_INVALID_OPERATION, "cannot do `%s` on two Series of lengths %lld and %lld", func->name,
 			               (long long)n_rows, (long long)args[i]->column->n_rows);
@@ -116,7 +118,7 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 	nk_status status = arena ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a call");
 	for (int i = 0; status == NK_OK && i < n_args; i++) {
 		nk_column *column = args[i]->column;
-		if (column->n_rows == 1 && (n_rows != 1 || i > 0)) {
+		if (column->n_rows == 1 && (n_rows != 1 || i > 0) && !func->unaligned) {
 			status = nk_array_new_constant(context->memory, column->chunks[0], n_rows, &arrays[i], err);
 			continue;
 		}

@@ -58,8 +58,9 @@ static nk_status align(const nk_bound *call, nk_memory *memory, nk_array **args,
 
 static nk_status run_call(const nk_bound *call, nk_memory *memory, nk_array **args, int64_t n_frame, nk_array **out, nk_error *err)
 {
-	int64_t n_rows = 0;
-	NK_TRY(align(call, memory, args, n_frame, &n_rows, err));
+	int64_t n_rows = call->n_args ? args[0]->n_rows : n_frame;
+	if (!call->func->unaligned)
+		NK_TRY(align(call, memory, args, n_frame, &n_rows, err));
 	if (call->func->height == NK_ELEMENTWISE)
 		return nk_eval_call(call, memory, args, n_rows, out, err);
 	for (int i = 0; i < call->n_args; i++)

@@ -215,7 +215,26 @@ static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *con
 	return status;
 }
 
-/* The column kernel once per group; results one after another with their lengths. */
+/* Results of all groups one after another, with their lengths (both taken over). */
+static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results, offsets_list *lengths, value *out, nk_error *err)
+{
+	nk_status status;
+	if (g->n_groups)
+		status = nk_array_concat(g->memory, results, (int)g->n_groups, &out->array, err);
+	else
+		status = nk_array_new_null(g->memory, call->dtype, 0, &out->array, err);
+	for (int64_t group = 0; group < g->n_groups; group++)
+		nk_array_unref(results[group]);
+	free(results);
+	out->state = call->func->height == NK_AGGREGATING ? STATE_GROUPS : STATE_ROWS;
+	if (status != NK_OK || out->state == STATE_GROUPS)
+		offsets_unref(lengths);
+	else
+		out->offsets = lengths;
+	return status;
+}
+
+/* The column kernel once per group. */
 static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *arrays, const offsets_list *layout, value *out, nk_error *err)
 {
 	offsets_list *lengths = offsets_new(g->n_groups);
@@ -234,28 +253,64 @@ static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *ar
 		if (status == NK_OK)
 			lengths->at[group + 1] = lengths->at[group] + results[group]->n_rows;
 	}
-	if (status == NK_OK && g->n_groups)
-		status = nk_array_concat(g->memory, results, (int)g->n_groups, &out->array, err);
-	else if (status == NK_OK)
-		status = nk_array_new_null(g->memory, call->dtype, 0, &out->array, err);
-	for (int64_t group = 0; results && group < g->n_groups; group++)
-		nk_array_unref(results[group]);
-	free(results);
 	free(args);
-	if (status != NK_OK || call->func->height == NK_AGGREGATING) {
+	if (status != NK_OK) {
+		for (int64_t group = 0; results && group < g->n_groups; group++)
+			nk_array_unref(results[group]);
+		free(results);
 		offsets_unref(lengths);
-		out->state = STATE_GROUPS;
 		return status;
 	}
-	out->state = STATE_ROWS;
-	out->offsets = lengths;
-	return NK_OK;
+	return join_pieces(g, call, results, lengths, out, err);
+}
+
+/* Where group g of an argument that keeps its own length lies. */
+static nk_status own_piece(groups *g, const value *arg, int64_t group, nk_array **out, nk_error *err)
+{
+	if (arg->state == STATE_LITERAL) {
+		*out = nk_array_ref(arg->array);
+		return NK_OK;
+	}
+	int64_t from = arg->state == STATE_GROUPS ? group : arg->offsets->at[group];
+	int64_t to = arg->state == STATE_GROUPS ? group + 1 : arg->offsets->at[group + 1];
+	return nk_array_slice(g->memory, arg->array, from, to - from, out, err);
+}
+
+/* The same for arguments with lengths of their own. */
+static nk_status each_group_unaligned(groups *g, const nk_bound *call, const value *values, value *out, nk_error *err)
+{
+	offsets_list *lengths = offsets_new(g->n_groups);
+	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results), **args = calloc((size_t)call->n_args + 1, sizeof *args);
+	nk_status status = lengths && results && args ? NK_OK : no_memory(err);
+	for (int64_t group = 0; status == NK_OK && group < g->n_groups; group++) {
+		for (int i = 0; status == NK_OK && i < call->n_args; i++)
+			status = own_piece(g, &values[i], group, &args[i], err);
+		if (status == NK_OK)
+			status = nk_eval_column_call(call, g->memory, args, args[0]->n_rows, &results[group], err);
+		for (int i = 0; i < call->n_args; i++) {
+			nk_array_unref(args[i]);
+			args[i] = NULL;
+		}
+		if (status == NK_OK)
+			lengths->at[group + 1] = lengths->at[group] + results[group]->n_rows;
+	}
+	free(args);
+	if (status != NK_OK) {
+		for (int64_t group = 0; results && group < g->n_groups; group++)
+			nk_array_unref(results[group]);
+		free(results);
+		offsets_unref(lengths);
+		return status;
+	}
+	return join_pieces(g, call, results, lengths, out, err);
 }
 
 static nk_status run_call(groups *g, const nk_bound *call, const value *args, value *out, nk_error *err)
 {
 	if (call->func->height == NK_ELEMENTWISE)
 		return run_elementwise(g, call, args, out, err);
+	if (call->func->unaligned)
+		return each_group_unaligned(g, call, args, out, err);
 	nk_array **arrays = calloc((size_t)call->n_args + 1, sizeof *arrays);
 	if (!arrays)
 		return no_memory(err);

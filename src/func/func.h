@@ -107,6 +107,7 @@ struct nk_func {
 	bool impure;          /* other results on every call */
 	bool order_sensitive; /* the result depends on the order of rows */
 	bool commutative;
+	bool unaligned;   /* column kernels: arguments keep lengths of their own (gather) */
 	bool expands_selectors; /* a selector argument becomes several arguments instead of several expressions */
 	const char *fixed_name; /* "len": the output's name whatever the arguments; NULL: that of the first argument */
 	nk_bind_function *bind;
