@@ -96,6 +96,8 @@ nk_column_estimate nk__estimate_expr(const nk_opt *opt, const nk_bound *expr)
 	if (expr->dtype->id == NK_TYPE_BOOLEAN)
 		visit.estimate.n_distinct = fmin(visit.estimate.n_distinct, 2.0);
 	visit.estimate.has_bounds = false;
+	visit.estimate.mean = visit.estimate.share = 0;
+	visit.estimate.is_guess |= nk_type_is_textual(expr->dtype->id) && expr->kind == NK_BOUND_CALL;
 	return visit.estimate;
 }
 
@@ -176,6 +178,10 @@ static double share_of(const nk_opt *opt, const nk_bound *expr, int depth)
 		return 0;
 	nk_op op = nk__op_of(expr);
 	double share;
+	if (expr->kind == NK_BOUND_COLUMN) {
+		share = nk__estimate_column(opt, expr->column).share;
+		return share > 0 ? share : SHARE_UNKNOWN;
+	}
 	switch (op) {
 	case NK_OP_AND:
 		share = 1;
@@ -358,11 +364,15 @@ static nk_column_estimate from_statistics(const nk_column_statistics *statistics
 	if (statistics->has_bounds && scalar_to_double(&statistics->min, &estimate.min) &&
 	    scalar_to_double(&statistics->max, &estimate.max) && estimate.max >= estimate.min)
 		estimate.has_bounds = true;
-	if (statistics->n_distinct > 0) {
-		estimate.n_distinct = (double)statistics->n_distinct;
-	} else if (estimate.has_bounds && !nk_type_is_float(dtype->id)) {
+	double range = INFINITY;
+	if (estimate.has_bounds && !nk_type_is_float(dtype->id)) {
 		double step = dtype->id == NK_TYPE_DECIMAL ? 1 / (double)nk_power_of_ten(dtype->scale) : 1;
-		estimate.n_distinct = (estimate.max - estimate.min) / step + 1;
+		range = (estimate.max - estimate.min) / step + 1;
+	}
+	if (statistics->n_distinct > 0) {
+		estimate.n_distinct = fmin((double)statistics->n_distinct, range);
+	} else if (range < INFINITY) {
+		estimate.n_distinct = range;
 	} else if (nk_type_is_textual(dtype->id)) {
 		estimate.n_distinct = n_valid;
 		estimate.is_guess = true;
@@ -449,6 +459,8 @@ static void estimate_exprs(nk_opt *opt, nk_rel *rel, nk_bound *const *exprs)
 		if (!opt->estimates[id].is_source && !(exprs[i]->kind == NK_BOUND_COLUMN && exprs[i]->column == id)) {
 			opt->estimates[id] = nk__estimate_expr(opt, exprs[i]);
 			opt->estimates[id].is_source = false;
+			if (exprs[i]->dtype->id == NK_TYPE_BOOLEAN)
+				opt->estimates[id].share = share_of(opt, exprs[i], 0);
 		}
 	}
 }
@@ -461,6 +473,7 @@ static void estimate_result(nk_opt *opt, const nk_bound *aggregate, double size,
 	const char *name = aggregate->func->name;
 	if (strcmp(name, "len") == 0 || strcmp(name, "count") == 0 || strcmp(name, "n_unique") == 0) {
 		made->mean = size;
+		made->n_distinct = fmin(made->n_distinct, 2 * size + 1);
 		return;
 	}
 	if (!aggregate->n_args)

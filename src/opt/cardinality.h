@@ -20,7 +20,8 @@ struct nk_column_estimate {
 	double null_fraction;
 	bool has_bounds; /* of numbers and temporal values, unscaled to units */
 	double min, max;
-	double mean; /* of a total or count over a group: 0 when unknown. Few groups have many times the mean */
+	double share; /* of a computed Boolean: how often it is true; 0 when unknown */
+	double mean;  /* of a total or count over a group: 0 when unknown. Few groups have many times the mean */
 };
 
 /* Sets rel->n_rows anew from its inputs, and estimates of the columns it makes (after a whole pass was made). */

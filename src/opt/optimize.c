@@ -12,6 +12,7 @@ typedef struct nk_rule {
 static const nk_rule RULES[] = {
 	/* Constant filters and chains of projections hide what the others look for. */
 	{NK_OPT_SIMPLIFY, nk__opt_simplify},
+	{NK_OPT_SIMPLIFY, nk__opt_distinct_aggregate},
 	/* While both still look as they were written. */
 	{NK_OPT_COMMON_SUBPLANS, nk__opt_common_subplans},
 	/* Predicates do not enter shared nodes, so what is cheaper computed twice is first made two nodes. */

@@ -136,6 +136,7 @@ static inline bool nk__dtype_is_exact(const nk_dtype *dtype)
 /* ---- Rules, in the order of the table in optimize.c ---- */
 
 NK_MUST_CHECK nk_status nk__opt_simplify(nk_opt *opt, nk_error *err);
+NK_MUST_CHECK nk_status nk__opt_distinct_aggregate(nk_opt *opt, nk_error *err);
 NK_MUST_CHECK nk_status nk__opt_common_subplans(nk_opt *opt, nk_error *err);
 NK_MUST_CHECK nk_status nk__opt_sharing(nk_opt *opt, nk_error *err);
 NK_MUST_CHECK nk_status nk__opt_predicate_pushdown(nk_opt *opt, nk_error *err);

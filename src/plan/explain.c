@@ -115,7 +115,7 @@ static void append_list(const nk_query *query, nk_bound *const *exprs, int n, co
 	}
 }
 
-/* "a, b, total = sum(c)": a column that is passed on under its name is the name alone. */
+/* "a, b, total = sum(c)"; what is named after itself comes without a name. */
 static void append_named(const nk_query *query, const int *ids, nk_bound *const *exprs, int n, nk_text *out)
 {
 	for (int i = 0; i < n && i < MAX_NAMES; i++) {
@@ -125,8 +125,12 @@ static void append_named(const nk_query *query, const int *ids, nk_bound *const 
 			nk_text_append_string(out, name);
 			continue;
 		}
-		nk_text_format(out, "%s = ", name);
-		append_expr(query, exprs[i], out);
+		NK_TEXT(text);
+		append_expr(query, exprs[i], &text);
+		if (!text.bytes || strcmp(text.bytes, name) != 0)
+			nk_text_format(out, "%s = ", name);
+		nk_text_append(out, text.bytes, text.n_bytes);
+		out->failed |= text.failed;
 	}
 	if (n > MAX_NAMES)
 		nk_text_format(out, ", ... (%d)", n);
@@ -284,7 +288,7 @@ static void append_estimate(const nk_rel *rel, nk_text *out)
 	if (rel->n_rows < 0)
 		return;
 	nk_text_append_string(out, "  ~");
-	append_count(out, ceil(rel->n_rows - 1e-6));
+	append_count(out, fmax(0, ceil(rel->n_rows - 1e-6)));
 	nk_text_append_string(out, " rows");
 }
 

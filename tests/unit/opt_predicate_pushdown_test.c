@@ -35,7 +35,7 @@ static void through_aggregates(void)
 {
 	nk_plan *groups = group_by(left_table(), col("b"), as(CALL("sum", col("a")), "total"));
 	EXPECT_PLAN(filter_by(groups, CALL("gt", col("b"), number(5))),
-	            "aggregate by b: col(\"a\").sum() = col(\"a\").sum()\n"
+	            "aggregate by b: col(\"a\").sum()\n"
 	            "  scan left, 2/3 columns: a, b; where [(col(\"b\")) > (5)]\n");
 }
 
@@ -144,7 +144,8 @@ static void fallible(void)
 	            "filter [(col(\"s\").cast(Int64)) > (1)]\n"
 	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
 	/* nor one that became fallible on its way */
-	EXPECT_PLAN(filter_by(select_of(left_table(), EXPRS(as(to_integer(col("s")), "n"))), CALL("gt", col("n"), number(1))),
+	EXPECT_PLAN(filter_by(select_of(left_table(), EXPRS(as(to_integer(col("s")), "n"))),
+	                      CALL("gt", col("n"), number(1))),
 	            "filter [(col(\"n\")) > (1)]\n"
 	            "  project n = col(\"s\").cast(Int64)\n"
 	            "    scan left, 1/3 columns: s\n");
@@ -157,16 +158,15 @@ static void past_others(void)
 	            "sort by b\n"
 	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
 	nk_plan *unique = plan_of(NK_PLAN_UNIQUE, (nk_plan *[]){left_table()}, 1, NULL, 0, EXPRS(col("a")));
-	EXPECT_PLAN(filter_by(unique, small),
-	            "unique by a; keeps any\n"
-	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	EXPECT_PLAN(filter_by(unique, small), "unique by a; keeps any\n"
+	                                      "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
 	/* which row of equal keys is kept is decided before others are removed */
-	EXPECT_PLAN(filter_by(unique, CALL("lt", col("b"), number(5))),
-	            "filter [(col(\"b\")) < (5)]\n"
-	            "  unique by a; keeps any\n"
-	            "    scan left, 3/3 columns: a, b, s\n");
+	EXPECT_PLAN(filter_by(unique, CALL("lt", col("b"), number(5))), "filter [(col(\"b\")) < (5)]\n"
+	                                                                "  unique by a; keeps any\n"
+	                                                                "    scan left, 3/3 columns: a, b, s\n");
 	/* what sees other rows */
-	nk_plan *mapped = with_columns(left_table(), EXPRS(as(CALL("sub", col("a"), CALL("mean", col("a"))), "c")));
+	nk_plan *mapped =
+		with_columns(left_table(), EXPRS(as(CALL("sub", col("a"), CALL("mean", col("a"))), "c")));
 	char *text = optimized_text(filter_by(mapped, small), NK_OPT_ALL, false);
 	EXPECT(strncmp(text, "filter ", 7) == 0 && !strstr(text, "where"));
 	free(text);
@@ -184,10 +184,9 @@ static void past_others(void)
 	/* each input of a union */
 	nk_plan *two[2] = {left_table(), left_table()};
 	nk_plan *both = plan_of(NK_PLAN_CONCAT, two, 2, NULL, 0, NULL, 0);
-	EXPECT_PLAN(filter_by(both, small),
-	            "union of 2\n"
-	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n"
-	            "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
+	EXPECT_PLAN(filter_by(both, small), "union of 2\n"
+	                                    "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n"
+	                                    "  scan left, 3/3 columns: a, b, s; where [(col(\"a\")) < (5)]\n");
 	/* row numbers count what was there */
 	nk_plan *numbered = plan_of(NK_PLAN_ROW_INDEX, (nk_plan *[]){left_table()}, 1, NULL, 0, NULL, 0);
 	numbered->names = calloc(1, sizeof(char *));
