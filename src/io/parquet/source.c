@@ -2,6 +2,7 @@
  *
  * Footers are read once, when something needs them, and kept: the first for the schema, all of them for row counts
  * and statistics, each when a scan comes to it. All files must have the columns of the first, in any order. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,19 +30,21 @@ static nk_status read_footer(nk_parquet_source *source, nk_parquet_file *file, n
 	if (memcmp(end - 4, magic_encrypted, 4) == 0)
 		return nk_fail(err, NK_COMPUTE, "the Parquet file is encrypted");
 	if (memcmp(end - 4, magic, 4) != 0)
-		return nk_fail(err, NK_COMPUTE, "no Parquet file, or one that is cut: the mark at its end is missing");
+		return nk_fail(err, NK_COMPUTE,
+		               "no Parquet file, or one that is cut: the mark at its end is missing");
 	uint32_t n_footer;
 	memcpy(&n_footer, end - 8, 4);
 	if (n_footer > n_file - 12)
-		return nk_fail(err, NK_COMPUTE, "corrupt Parquet file: a footer of %u bytes in a file of %lld", n_footer,
-		               (long long)n_file);
+		return nk_fail(err, NK_COMPUTE, "corrupt Parquet file: a footer of %u bytes in a file of %lld",
+		               n_footer, (long long)n_file);
 	if ((int64_t)n_footer + 8 > n_tail) {
 		nk_buffer_unref(NK_STEAL(tail));
 		n_tail = (int64_t)n_footer + 8;
 		NK_TRY(nk__file_read(file->file, n_file - n_tail, n_tail, &tail, err));
 		end = tail->bytes + n_tail;
 	}
-	return nk__parquet_metadata_parse(source->memory, end - 8 - n_footer, n_footer, n_file, &file->metadata, err);
+	return nk__parquet_metadata_parse(source->memory, end - 8 - n_footer, n_footer, n_file, &file->metadata,
+	                                  err);
 }
 
 /* Find the source's columns in a file. */
@@ -56,14 +59,15 @@ static nk_status match_columns(nk_parquet_source *source, nk_parquet_file *file,
 	}
 	for (int i = 0; i < schema->n_fields; i++) {
 		const nk_field *field = &schema->fields[i];
-		bool is_same_place = i < file->columns.n_columns && strcmp(file->columns.schema->fields[i].name, field->name) == 0;
+		bool is_same_place =
+			i < file->columns.n_columns && strcmp(file->columns.schema->fields[i].name, field->name) == 0;
 		int place = is_same_place ? i : nk_schema_find(file->columns.schema, field->name);
 		if (place < 0)
 			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is missing", field->name);
 		const nk_dtype *dtype = file->columns.schema->fields[place].dtype;
 		if (dtype != field->dtype)
-			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is %s here and %s in the first file", field->name,
-			               dtype->text, field->dtype->text);
+			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is %s here and %s in the first file",
+			               field->name, dtype->text, field->dtype->text);
 		file->places[i] = place;
 	}
 	if (file->columns.n_columns > schema->n_fields)
@@ -198,9 +202,24 @@ static int64_t dictionary_entries(const nk_parquet_file *file, const nk_column_c
 	return header.n_values;
 }
 
-/* A guess from the first row group: a dictionary much smaller than the rows it serves probably has all values that
- * there are; one that grows with them goes on growing. */
-static int64_t guess_distinct(const nk_parquet_file *file, const nk_leaf_plan *plan, int64_t n_rows_total)
+/* The number of values of which so many occur among n_rows rows drawn at random. */
+static double distinct_in_all(double n_seen, double n_rows)
+{
+	double low = n_seen, high = n_seen * 1e6;
+	for (int i = 0; i < 60; i++) {
+		double middle = sqrt(low * high);
+		if (middle * -expm1(-n_rows / middle) < n_seen)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A guess from the dictionary of the first row group. Where the group spans a small part of the range of all values,
+ * the rows are clustered and other groups have other values; else it is a sample. */
+static int64_t guess_distinct(const nk_parquet_file *file, const nk_leaf_plan *plan, int64_t n_rows_total,
+                              const nk_scalar *min, const nk_scalar *max)
 {
 	if (file->metadata->n_groups == 0 || file->metadata->groups[0].n_rows == 0)
 		return -1;
@@ -208,8 +227,25 @@ static int64_t guess_distinct(const nk_parquet_file *file, const nk_leaf_plan *p
 	const nk_column_chunk *chunk = &group->chunks[plan->leaf];
 	int64_t n = dictionary_entries(file, chunk);
 	if (n < 0)
-		return chunk->statistics.n_distinct > 0 ? chunk->statistics.n_distinct : -1;
-	return n < group->n_rows / 4 ? n : (int64_t)((double)n_rows_total * ((double)n / (double)group->n_rows));
+		n = chunk->statistics.n_distinct > 0 ? chunk->statistics.n_distinct : -1;
+	if (n <= 0)
+		return -1;
+	double n_seen = (double)n, n_rows = (double)group->n_rows, n_all = (double)n_rows_total;
+	if (n_seen > 0.98 * n_rows)
+		return (int64_t)(n_all * (n_seen / n_rows));
+	const nk_parquet_statistics *statistics = &chunk->statistics;
+	nk_parquet_bounds bounds =
+		nk__parquet_bounds(plan, statistics->min, statistics->max, statistics->is_deprecated, group->n_rows,
+	                       statistics->n_nulls);
+	nk_type_id id = bounds.has_bounds && min ? bounds.min.dtype->id : NK_TYPE_NULL;
+	if (nk_type_is_integer(id) || nk_type_is_temporal(id) || id == NK_TYPE_DECIMAL) {
+		double span = (double)(bounds.max.integer - bounds.min.integer) + 1,
+			   all = (double)(max->integer - min->integer) + 1;
+		if (span < all / 2)
+			return (int64_t)fmin(n_all, n_seen * fmin(all / span, n_all / n_rows));
+		return (int64_t)fmin(fmin(n_all, all), distinct_in_all(n_seen, n_rows));
+	}
+	return (int64_t)fmin(n_all, distinct_in_all(n_seen, n_rows));
 }
 
 static nk_status source_statistics(nk_source *base, int column, nk_column_statistics *out, nk_error *err)
@@ -230,8 +266,9 @@ static nk_status source_statistics(nk_source *base, int column, nk_column_statis
 		for (int g = 0; g < file->metadata->n_groups; g++) {
 			const nk_row_group *group = &file->metadata->groups[g];
 			const nk_parquet_statistics *statistics = &group->chunks[plan->leaf].statistics;
-			nk_parquet_bounds bounds = nk__parquet_bounds(plan, statistics->min, statistics->max,
-			                                              statistics->is_deprecated, group->n_rows, statistics->n_nulls);
+			nk_parquet_bounds bounds =
+				nk__parquet_bounds(plan, statistics->min, statistics->max, statistics->is_deprecated,
+			                       group->n_rows, statistics->n_nulls);
 			n_rows += group->n_rows;
 			n_nulls = n_nulls < 0 || bounds.n_nulls < 0 ? -1 : n_nulls + bounds.n_nulls;
 			if (group->n_rows == 0 || bounds.n_nulls == group->n_rows)
@@ -251,7 +288,8 @@ static nk_status source_statistics(nk_source *base, int column, nk_column_statis
 	out->is_exact = out->has_bounds && !nk_type_is_float(dtype->id) && !nk_type_is_textual(dtype->id);
 	out->n_nulls = n_nulls;
 	nk_parquet_file *first = &source->files[0];
-	out->n_distinct = guess_distinct(first, nk__parquet_plan(first, column), n_rows);
+	out->n_distinct = guess_distinct(first, nk__parquet_plan(first, column), n_rows,
+	                                 out->has_bounds ? &out->min : NULL, &out->max);
 	return NK_OK;
 }
 
@@ -287,7 +325,8 @@ static const nk_source_ops source_ops = {
 	.serialise = source_serialise,
 };
 
-nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out, nk_error *err)
+nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out,
+                                nk_error *err)
 {
 	if (n_paths < 1)
 		return nk_fail(err, NK_VALUE, "no paths to read");
@@ -296,8 +335,10 @@ nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a source");
 	nk_parquet_source *source;
 	NK_TRY(NK_ARENA_NEW(arena, &source, 1, err));
-	*source = (nk_parquet_source){
-		.base = {.ops = &source_ops, .n_references = 1}, .memory = memory, .arena = arena, .n_patterns = n_paths};
+	*source = (nk_parquet_source){.base = {.ops = &source_ops, .n_references = 1},
+	                              .memory = memory,
+	                              .arena = arena,
+	                              .n_patterns = n_paths};
 	NK_TRY(NK_ARENA_NEW(arena, &source->patterns, n_paths, err));
 	for (int i = 0; i < n_paths; i++)
 		NK_TRY(nk_arena_string(arena, paths[i], (int64_t)strlen(paths[i]), &source->patterns[i], err));
