@@ -111,10 +111,8 @@ static nk_status gather(const match *at, const pairs *given, const nk_join_colum
 	return NK_OK;
 }
 
-static nk_status emit_pairs(const match *at, const pairs *given, nk_error *err)
+static nk_status emit_some(const match *at, const pairs *given, nk_error *err)
 {
-	if (given->n == 0)
-		return NK_OK;
 	NK_AUTO(nk_batch) batch = NULL;
 	NK_TRY(nk_batch_new(at->config->n_outputs, given->n, &batch, err));
 	NK_TRY(gather(at, given, at->config->outputs, at->config->n_outputs, batch->columns, err));
@@ -126,6 +124,21 @@ static nk_status emit_pairs(const match *at, const pairs *given, nk_error *err)
 	batch->morsel = prober->morsel;
 	batch->number = prober->next_number++;
 	return at->emit(at->data, NK_STEAL(batch), err);
+}
+
+/* Pairs of any number, as batches of the usual size (a whole probe batch may pass as it is). */
+static nk_status emit_pairs(const match *at, const pairs *given, nk_error *err)
+{
+	int64_t most = NK_MAX(at->join->exec->batch_rows, at->batch->n_rows);
+	for (int64_t first = 0; first < given->n; first += most) {
+		pairs some = *given;
+		some.n = NK_MIN(most, given->n - first);
+		some.probe_rows += first;
+		if (some.build_rows)
+			some.build_rows += first;
+		NK_TRY(emit_some(at, &some, err));
+	}
+	return NK_OK;
 }
 
 /* ---- At most one match, no residual ---- */

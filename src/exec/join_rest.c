@@ -15,8 +15,10 @@ static nk_status keep_ready(void *data, nk_batch *batch, nk_error *err)
 
 static nk_batch *take_ready(nk__join_worker *worker)
 {
-	if (worker->next_ready < worker->ready.n_batches)
-		return NK_STEAL(worker->ready.batches[worker->next_ready++]);
+	if (worker->next_ready < worker->ready.n_batches) {
+		nk_batch **at = &worker->ready.batches[worker->next_ready++];
+		return NK_STEAL(*at);
+	}
 	worker->ready.n_batches = worker->ready.n_rows = worker->next_ready = 0;
 	return NULL;
 }
@@ -68,7 +70,8 @@ static nk_status partition_step(nk_join *join, nk__join_worker *worker, bool *mo
 {
 	*more = true;
 	if (worker->next_piece < worker->pieces.n_batches) {
-		NK_AUTO(nk_batch) piece = NK_STEAL(worker->pieces.batches[worker->next_piece++]);
+		nk_batch **at = &worker->pieces.batches[worker->next_piece++];
+		NK_AUTO(nk_batch) piece = NK_STEAL(*at);
 		piece->morsel = REST_MORSEL + worker->partition;
 		return nk__join_match(join, &worker->side, &worker->prober, piece, keep_ready, worker, err);
 	}

@@ -35,7 +35,7 @@ static inline int by_text(const void *a, const void *b) { return strcmp(*(char *
 
 static inline bool lines_equal(lines *a, lines *b, bool ordered)
 {
-	if (!ordered) {
+	if (!ordered && a->n && b->n) {
 		qsort(a->text, (size_t)a->n, sizeof *a->text, by_text);
 		qsort(b->text, (size_t)b->n, sizeof *b->text, by_text);
 	}
