@@ -91,8 +91,9 @@ static const char *read_quoted(const char *text, PyObject **out)
 	return *at == '"' && *out ? at + 1 : NULL;
 }
 
-/* What follows the dtype that text opens with; *out gets the dtype. NULL with or without an exception. */
-static const char *parse(const char *text, py_type **out)
+static const char *parse(const char *text, py_type **out);
+
+static const char *parse_kind(const char *text, py_type **out)
 {
 	const char *at = text;
 	while (*at && *at != '(' && *at != ')' && *at != ',' && *at != '{' && *at != '}')
@@ -161,6 +162,21 @@ static const char *parse(const char *text, py_type **out)
 	return NULL;
 }
 
+/* What follows the dtype that text opens with; *out gets the dtype. NULL with or without an exception. */
+static const char *parse(const char *text, py_type **out)
+{
+	const char *end = parse_kind(text, out);
+	char *copy = end ? malloc((size_t)(end - text) + 1) : NULL;
+	if (end && !copy)
+		PyErr_NoMemory();
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, (size_t)(end - text));
+	copy[end - text] = 0;
+	(*out)->text = copy;
+	return end;
+}
+
 const py_type *py_type_get(const char *text)
 {
 	for (entry **link = &entries; *link; link = &(*link)->next)
@@ -176,13 +192,8 @@ const py_type *py_type_get(const char *text)
 	if (!end || *end)
 		return PyErr_Occurred() ? NULL : fail(text);
 	entry *added = malloc(sizeof *added);
-	char *copy = malloc(strlen(text) + 1);
-	if (!added || !copy) {
-		free(added);
-		free(copy);
+	if (!added)
 		return (py_type *)(void *)PyErr_NoMemory();
-	}
-	type->text = strcpy(copy, text);
 	*added = (entry){entries, type};
 	entries = added;
 	return type;

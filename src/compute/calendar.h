@@ -1,0 +1,70 @@
+/* The proleptic Gregorian calendar: days since 1970-01-01 to year, month, day and back, one at a time and a column
+ * at a time. Years reach from -262143 to 262142, as in Polars; dates beyond have no parts. */
+#ifndef NK_COMPUTE_CALENDAR_H
+#define NK_COMPUTE_CALENDAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+
+enum {
+	NK_DAYS_MIN = -96465292,
+	NK_DAYS_MAX = 95026236,
+	NK_SECONDS_PER_DAY = 86400,
+};
+
+typedef struct nk_civil {
+	int64_t year;
+	int month, day; /* from 1 */
+} nk_civil;
+
+static inline int64_t nk_floor_div(int64_t a, int64_t b)
+{
+	int64_t quotient = a / b;
+	return quotient - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static inline int64_t nk_floor_mod(int64_t a, int64_t b)
+{
+	int64_t rest = a % b;
+	return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
+}
+
+static inline bool nk_is_leap_year(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+/* month 1..12 */
+static inline int nk_days_in_month(int64_t year, int month)
+{
+	return month == 2 ? 28 + nk_is_leap_year(year) : 30 + ((month + (month >> 3)) & 1);
+}
+
+nk_civil nk_civil_of_days(int64_t days);
+/* Month and day must exist; any year that int64 days can hold. */
+int64_t nk_days_of_civil(int64_t year, int month, int day);
+/* Monday is 1. */
+static inline int nk_weekday(int64_t days) { return (int)nk_floor_mod(days + 3, 7) + 1; }
+int nk_ordinal_day(int64_t days);
+void nk_iso_week(int64_t days, int64_t *iso_year, int *week);
+
+/* Parts of a column of dates; days outside [NK_DAYS_MIN, NK_DAYS_MAX] are taken as the nearest in it. */
+typedef struct nk_calendar_loops {
+	void (*year)(int32_t *out, const int32_t *days, int64_t n);
+	void (*iso_year)(int32_t *out, const int32_t *days, int64_t n);
+	void (*century)(int32_t *out, const int32_t *days, int64_t n);
+	void (*millennium)(int32_t *out, const int32_t *days, int64_t n);
+	void (*quarter)(int8_t *out, const int32_t *days, int64_t n);
+	void (*month)(int8_t *out, const int32_t *days, int64_t n);
+	void (*week)(int8_t *out, const int32_t *days, int64_t n);
+	void (*weekday)(int8_t *out, const int32_t *days, int64_t n);
+	void (*day)(int8_t *out, const int32_t *days, int64_t n);
+	void (*days_in_month)(int8_t *out, const int32_t *days, int64_t n);
+	void (*ordinal_day)(int16_t *out, const int32_t *days, int64_t n);
+	/* Whether any day lies outside the range. */
+	bool (*any_outside)(const int32_t *days, int64_t n);
+	/* Whole days of ticks, saturated to int32; ticks_per_day is one of the three units'. */
+	void (*days_of_ticks)(int32_t *out, const int64_t *ticks, int64_t ticks_per_day, int64_t n);
+} nk_calendar_loops;
+NK_ISA_DECLARE(nk_calendar_loops, nk__calendar_loops);
+
+#endif

@@ -1,0 +1,188 @@
+/* Compiled once per instruction level. Columns of dates by the Euclidean affine functions of Neri and Schneider
+ * ("Euclidean affine functions and their application to calendar algorithms", 2022): every division is a multiply
+ * and a shift of 32-bit numbers, so the loops vectorise. */
+#include "compute/calendar.h"
+
+#include "base/status.h"
+
+/* Days are counted from a 1st of March so early that no number is negative. */
+enum { ERAS = 656, DAYS_PER_ERA = 146097, SHIFT = 719468 + ERAS * DAYS_PER_ERA, YEARS = ERAS * 400 };
+
+/* A year that begins in March. */
+typedef struct shifted_year {
+	uint32_t year, day_of_year;
+} shifted_year;
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE int32_t clamped(int32_t days) { return days < NK_DAYS_MIN ? NK_DAYS_MIN : days > NK_DAYS_MAX ? NK_DAYS_MAX : days; }
+
+INLINE shifted_year shifted_of(int32_t days)
+{
+	uint32_t n = 4 * (uint32_t)(clamped(days) + SHIFT) + 3;
+	uint32_t century = n / DAYS_PER_ERA, day_of_century = n % DAYS_PER_ERA / 4;
+	uint64_t product = (uint64_t)2939745 * (4 * day_of_century + 3);
+	uint32_t year_of_century = (uint32_t)(product >> 32);
+	uint32_t day_of_year = (uint32_t)product / 2939745 / 4;
+	return (shifted_year){100 * century + year_of_century, day_of_year};
+}
+
+INLINE bool is_after_new_year(shifted_year year) { return year.day_of_year >= 306; }
+
+INLINE int32_t year_of(int32_t days)
+{
+	shifted_year year = shifted_of(days);
+	return (int32_t)year.year - YEARS + is_after_new_year(year);
+}
+
+INLINE uint32_t month_and_day(shifted_year year) { return 2141 * year.day_of_year + 197913; }
+
+INLINE int32_t month_of(int32_t days)
+{
+	shifted_year year = shifted_of(days);
+	int32_t month = (int32_t)(month_and_day(year) >> 16);
+	return is_after_new_year(year) ? month - 12 : month;
+}
+
+INLINE int32_t day_of(int32_t days) { return (int32_t)((month_and_day(shifted_of(days)) & 0xffff) / 2141) + 1; }
+
+INLINE bool is_leap(int32_t year) { return (year & ((uint32_t)year % 100 == 0 ? 15 : 3)) == 0; }
+
+INLINE int32_t ordinal_of(int32_t days)
+{
+	shifted_year year = shifted_of(days);
+	int32_t day = (int32_t)year.day_of_year;
+	/* Years from a multiple of 400 on: leap years fall alike. */
+	return is_after_new_year(year) ? day - 305 : day + 60 + is_leap((int32_t)year.year);
+}
+
+/* Monday is 0. SHIFT + 3 taken modulo 7 keeps the sum positive. */
+INLINE int32_t weekday_of(int32_t days)
+{
+	enum { TO_MONDAY = 7 - (SHIFT - 3) % 7 };
+	return (int32_t)((uint32_t)(clamped(days) + SHIFT + TO_MONDAY) % 7);
+}
+
+INLINE int32_t thursday_of(int32_t days) { return clamped(days) + 3 - weekday_of(days); }
+
+INLINE int32_t floor_div(int32_t a, int32_t b) { return (a - (a < 0 ? b - 1 : 0)) / b; }
+
+INLINE int32_t month_length(int32_t days)
+{
+	shifted_year year = shifted_of(days);
+	int32_t month = (int32_t)(month_and_day(year) >> 16);
+	month = month > 12 ? month - 12 : month;
+	/* February's year is the next one. */
+	return month == 2 ? 28 + is_leap((int32_t)year.year + 1) : 30 + ((month + (month >> 3)) & 1);
+}
+
+static void year(int32_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = year_of(days[i]);
+}
+
+static void iso_year(int32_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = year_of(thursday_of(days[i]));
+}
+
+/* The first century has the years 1 to 100. */
+static void century(int32_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = floor_div(year_of(days[i]) + 99, 100);
+}
+
+static void millennium(int32_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = floor_div(year_of(days[i]) + 999, 1000);
+}
+
+static void quarter(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)(((uint32_t)month_of(days[i]) + 2) / 3);
+}
+
+static void month(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)month_of(days[i]);
+}
+
+static void week(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)((uint32_t)(ordinal_of(thursday_of(days[i])) - 1) / 7 + 1);
+}
+
+static void weekday(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)(weekday_of(days[i]) + 1);
+}
+
+static void day(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)day_of(days[i]);
+}
+
+static void days_in_month(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)month_length(days[i]);
+}
+
+static void ordinal_day(int16_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int16_t)ordinal_of(days[i]);
+}
+
+static bool any_outside(const int32_t *days, int64_t n)
+{
+	uint32_t outside = 0;
+	for (int64_t i = 0; i < n; i++)
+		outside |= clamped(days[i]) != days[i];
+	return outside;
+}
+
+INLINE void days_of(int32_t *restrict out, const int64_t *restrict ticks, int64_t ticks_per_day, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		/* ~(~t / d) rounds down for negative t. */
+		int64_t sign = ticks[i] >> 63, days = ((ticks[i] ^ sign) / ticks_per_day) ^ sign;
+		out[i] = days < INT32_MIN ? INT32_MIN : days > INT32_MAX ? INT32_MAX : (int32_t)days;
+	}
+}
+
+/* Constant divisors. */
+static void days_of_ticks(int32_t *out, const int64_t *ticks, int64_t ticks_per_day, int64_t n)
+{
+	if (ticks_per_day == 86400000)
+		days_of(out, ticks, 86400000, n);
+	else if (ticks_per_day == 86400000000)
+		days_of(out, ticks, 86400000000, n);
+	else
+		days_of(out, ticks, 86400000000000, n);
+}
+
+const nk_calendar_loops NK_ISA_NAME(nk__calendar_loops) = {
+	.year = year,
+	.iso_year = iso_year,
+	.century = century,
+	.millennium = millennium,
+	.quarter = quarter,
+	.month = month,
+	.week = week,
+	.weekday = weekday,
+	.day = day,
+	.days_in_month = days_in_month,
+	.ordinal_day = ordinal_day,
+	.any_outside = any_outside,
+	.days_of_ticks = days_of_ticks,
+};
