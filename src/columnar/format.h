@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "columnar/array.h"
+#include "columnar/scalar.h"
 
 enum { NK_FORMAT_BYTES = 64 };
 
@@ -45,6 +46,8 @@ void nk_print_float(nk_text *out, double value, const nk_print_options *options)
 int nk_print_string_length(const nk_print_options *options);
 /* "1d 2h 3m 4s 5ms". */
 void nk_print_duration(nk_text *out, int64_t value, nk_time_unit unit);
+/* A value. Strings take quotes when `quoted`. */
+void nk_print_scalar(nk_text *out, const nk_scalar *scalar, bool quoted, const nk_print_options *options);
 /* One row of an array. Strings take quotes when `quoted`; inside of lists and structs they always do. */
 void nk_print_value(nk_text *out, const nk_array *array, int64_t row, bool quoted,
                     const nk_print_options *options);

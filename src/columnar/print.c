@@ -272,37 +272,46 @@ static void print_struct(nk_text *out, const nk_array *array, int64_t row, const
 	nk_text_append_char(out, '}');
 }
 
-void nk_print_value(nk_text *out, const nk_array *array, int64_t row, bool quoted,
-                    const nk_print_options *options)
+void nk_print_scalar(nk_text *out, const nk_scalar *scalar, bool quoted, const nk_print_options *options)
 {
-	const nk_dtype *dtype = array->dtype;
-	nk_scalar value = nk_scalar_read(array, row);
+	const nk_dtype *dtype = scalar->dtype;
+	int64_t integer = (int64_t)scalar->integer;
 	char text[NK_FORMAT_BYTES];
-	if (value.is_null) {
+	if (scalar->is_null) {
 		nk_text_append_string(out, "null");
 		return;
 	}
 	switch (dtype->id) {
-	case NK_TYPE_BOOLEAN: nk_text_append_string(out, value.boolean ? "true" : "false"); break;
+	case NK_TYPE_BOOLEAN: nk_text_append_string(out, scalar->boolean ? "true" : "false"); break;
 	case NK_TYPE_FLOAT32:
-	case NK_TYPE_FLOAT64: nk_print_float(out, value.floating, options); break;
+	case NK_TYPE_FLOAT64: nk_print_float(out, scalar->floating, options); break;
 	case NK_TYPE_STRING:
 		nk_text_append_string(out, quoted ? "\"" : "");
-		nk_text_append(out, value.bytes, value.n_bytes);
+		nk_text_append(out, scalar->bytes, scalar->n_bytes);
 		nk_text_append_string(out, quoted ? "\"" : "");
 		break;
-	case NK_TYPE_BINARY: print_binary(out, value.bytes, value.n_bytes, options); break;
-	case NK_TYPE_DATE: nk_text_append(out, text, nk_format_date((int64_t)value.integer, text)); break;
-	case NK_TYPE_DATETIME: print_datetime(out, (int64_t)value.integer, dtype->unit, dtype->time_zone); break;
-	case NK_TYPE_DURATION: nk_print_duration(out, (int64_t)value.integer, dtype->unit); break;
-	case NK_TYPE_TIME: print_time(out, (int64_t)value.integer); break;
-	case NK_TYPE_LIST: {
+	case NK_TYPE_BINARY: print_binary(out, scalar->bytes, scalar->n_bytes, options); break;
+	case NK_TYPE_DATE: nk_text_append(out, text, nk_format_date(integer, text)); break;
+	case NK_TYPE_DATETIME: print_datetime(out, integer, dtype->unit, dtype->time_zone); break;
+	case NK_TYPE_DURATION: nk_print_duration(out, integer, dtype->unit); break;
+	case NK_TYPE_TIME: print_time(out, integer); break;
+	case NK_TYPE_DECIMAL: print_integer(out, scalar->integer, dtype->scale, options); break;
+	case NK_TYPE_LIST:
+	case NK_TYPE_STRUCT: nk_print_value(out, scalar->nested, 0, quoted, options); break;
+	default: print_integer(out, scalar->integer, 0, options); break;
+	}
+}
+
+void nk_print_value(nk_text *out, const nk_array *array, int64_t row, bool quoted,
+                    const nk_print_options *options)
+{
+	nk_scalar value = nk_scalar_read(array, row);
+	if (!value.is_null && array->dtype->id == NK_TYPE_LIST) {
 		const int64_t *offsets = (const int64_t *)array->values + nk_array_index(array, row);
 		print_list(out, array->children[0], offsets[0], offsets[1], options);
-		break;
-	}
-	case NK_TYPE_STRUCT: print_struct(out, array, nk_array_index(array, row), options); break;
-	case NK_TYPE_DECIMAL: print_integer(out, value.integer, dtype->scale, options); break;
-	default: print_integer(out, value.integer, 0, options); break;
+	} else if (!value.is_null && array->dtype->id == NK_TYPE_STRUCT) {
+		print_struct(out, array, nk_array_index(array, row), options);
+	} else {
+		nk_print_scalar(out, &value, quoted, options);
 	}
 }

@@ -202,10 +202,6 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	worker_state *worker = &aggregation->workers[number];
 	NK_AUTO(nk_batch) batch = given;
 	NK_TRY(worker_start(aggregation, worker, err));
-	if (aggregation->counters) {
-		nk_count(&aggregation->counters->n_rows_in, batch->n_rows);
-		nk_count(&aggregation->counters->n_batches, 1);
-	}
 	if (batch->n_rows == 0)
 		return NK_OK;
 	if (config->program)
@@ -454,8 +450,6 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 	NK_TRY(aggregation->config.maintain_order ? nk__next_slice(aggregation->exec, aggregation->ordered, &aggregation->next, out, err)
 	       : aggregation->single            ? next_of_single(aggregation, out, err)
 	                                        : next_of_partitions(aggregation, number, out, err));
-	if (*out && aggregation->counters)
-		nk_count(&aggregation->counters->n_rows_out, (*out)->n_rows);
 	return NK_OK;
 }
 
@@ -490,7 +484,8 @@ nk_status nk_aggregation_new(const nk_exec *exec, const nk_aggregate_config *con
 	memset(block, 0, (size_t)struct_bytes(exec));
 	nk_aggregation *aggregation = block;
 	aggregation->sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
-	aggregation->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = config->maintain_order};
+	aggregation->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = config->maintain_order,
+	                                   .counters = counters};
 	aggregation->exec = exec;
 	aggregation->config = *config;
 	aggregation->config.maintain_order &= config->n_keys > 0;

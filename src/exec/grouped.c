@@ -16,10 +16,6 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	nk_grouped *grouped = (nk_grouped *)sink;
 	const nk_grouped_config *config = &grouped->config;
 	NK_AUTO(nk_batch) batch = given;
-	if (grouped->keyed.counters) {
-		nk_count(&grouped->keyed.counters->n_rows_in, batch->n_rows);
-		nk_count(&grouped->keyed.counters->n_batches, 1);
-	}
 	if (!config->program || batch->n_rows == 0)
 		return nk__keyed_rows_add(&grouped->keyed, number, NK_STEAL(batch), err);
 	NK_AUTO(nk_batch) computed = NULL;

@@ -126,8 +126,6 @@ static nk_status build_push(nk_receiver *build, int number, nk_batch *given, nk_
 	NK_AUTO(nk_batch) batch = given;
 	nk__join_worker *worker = &join->workers[number];
 	worker->built.memory = join->exec->memory;
-	if (join->counters)
-		nk_count(&join->counters->n_rows_in, batch->n_rows);
 	if (batch->n_rows == 0)
 		return NK_OK;
 	if (__atomic_load_n(&join->has_spilled, __ATOMIC_RELAXED)) {
@@ -249,8 +247,6 @@ static nk_status emit_next(void *data, nk_batch *batch, nk_error *err)
 {
 	void **target = data;
 	nk_join *join = target[0];
-	if (join->counters)
-		nk_count(&join->counters->n_rows_out, batch->n_rows);
 	return nk_push(join->probe.next, *(int *)target[1], batch, err);
 }
 
@@ -258,10 +254,6 @@ static nk_status probe_push(nk_receiver *probe, int number, nk_batch *given, nk_
 {
 	nk_join *join = of_probe(probe);
 	NK_AUTO(nk_batch) batch = given;
-	if (join->counters) {
-		nk_count(&join->counters->n_rows_in, batch->n_rows);
-		nk_count(&join->counters->n_batches, 1);
-	}
 	if (batch->n_rows == 0)
 		return NK_OK;
 	if (join->config.probe_must_be_unique)
@@ -302,7 +294,7 @@ nk_status nk_join_new(const nk_exec *exec, const nk_join_config *config, nk_coun
 	nk_join *join = block;
 	join->build = (nk_receiver){.ops = &build_ops, .counters = counters};
 	join->probe = (nk_receiver){.ops = &probe_ops, .counters = counters};
-	join->rest = (nk_stream){.ops = &nk__join_rest_ops, .n_rows_hint = -1};
+	join->rest = (nk_stream){.ops = &nk__join_rest_ops, .n_rows_hint = -1, .counters = counters};
 	join->exec = exec;
 	join->config = *config;
 	join->counters = counters;

@@ -128,8 +128,6 @@ static nk_status next(nk_stream *rest, int number, nk_batch **out, nk_error *err
 		NK_TRY(next_of_partitions(join, number, out, err));
 	else if (nk__join_wants_marks(&join->config))
 		NK_TRY(next_marked(join, out, err));
-	if (*out && join->counters)
-		nk_count(&join->counters->n_rows_out, (*out)->n_rows);
 	return NK_OK;
 }
 

@@ -239,8 +239,6 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 	*out = NULL;
 	NK_TRY(keyed->maintain_order || !keyed->store ? nk__next_slice(keyed->exec, keyed->ordered, &keyed->next, out, err)
 	                                              : next_of_partitions(keyed, number, out, err));
-	if (*out && keyed->counters)
-		nk_count(&keyed->counters->n_rows_out, (*out)->n_rows);
 	return NK_OK;
 }
 
@@ -258,7 +256,7 @@ nk_status nk__keyed_rows_init(nk__keyed_rows *keyed, const nk_exec *exec, nk_cou
 {
 	*keyed = (nk__keyed_rows){.exec = exec, .counters = counters, .dtypes = dtypes, .n_columns = n_columns, .keys = keys,
 	                          .n_keys = n_keys, .maintain_order = maintain_order, .make = make, .owner = owner};
-	keyed->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = maintain_order};
+	keyed->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = maintain_order, .counters = counters};
 	keyed->single.memory = exec->memory;
 	NK_TRY(nk_alloc(exec->memory, sizeof *keyed->lock, (void **)&keyed->lock, err));
 	pthread_mutex_init(keyed->lock, NULL);

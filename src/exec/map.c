@@ -13,7 +13,6 @@ typedef struct column_stream {
 	nk_collection *input;
 	int n_input_columns;
 	nk_map_config config;
-	nk_counters *counters;
 	nk_collection *const *inputs;
 	const int *n_columns_of;
 	int n_inputs;
@@ -79,7 +78,7 @@ static nk_status broadcast(column_stream *self, int64_t n_frame, nk_error *err)
 static nk_status map_start(nk_stream *stream, nk_error *err)
 {
 	column_stream *self = (column_stream *)stream;
-	int64_t began = nk_now_ns(), n_rows = nk_collection_n_rows(self->input);
+	int64_t n_rows = nk_collection_n_rows(self->input);
 	nk_array **inputs = calloc((size_t)self->n_input_columns + 1, sizeof *inputs);
 	if (!inputs)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for columns");
@@ -93,9 +92,7 @@ static nk_status map_start(nk_stream *stream, nk_error *err)
 	free(inputs);
 	NK_TRY(status);
 	NK_TRY(broadcast(self, n_rows, err));
-	nk_count(&self->counters->n_rows_in, n_rows);
-	nk_count(&self->counters->n_rows_out, self->n_rows);
-	nk_count(&self->counters->ns_busy, nk_now_ns() - began);
+	nk_count(&self->stream.counters->n_rows_in, n_rows);
 	return NK_OK;
 }
 
@@ -126,7 +123,7 @@ nk_status nk_map_stream_new(const nk_exec *exec, nk_collection *input, int n_inp
 	self->input = input;
 	self->n_input_columns = n_input_columns;
 	self->config = *config;
-	self->counters = counters;
+	self->stream.counters = counters;
 	*out = &self->stream;
 	return NK_OK;
 }

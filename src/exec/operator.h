@@ -15,11 +15,11 @@
 typedef struct nk_exec {
 	nk_memory *memory;
 	nk_task_group *tasks;
-	nk_pool *pool;           /* for groups of an operator's own; NULL: work inline */
+	nk_pool *pool; /* for groups of an operator's own; NULL: work inline */
 	int n_workers;
-	int64_t batch_rows;      /* rows per batch at most */
-	int64_t morsel_rows;     /* rows per morsel of in-memory sources */
-	bool force_spill;        /* for tests: behave as if every growth were refused */
+	int64_t batch_rows;  /* rows per batch at most */
+	int64_t morsel_rows; /* rows per morsel of in-memory sources */
+	bool force_spill;    /* for tests: behave as if every growth were refused */
 	const char *spill_folder;
 } nk_exec;
 
@@ -37,7 +37,8 @@ struct nk_stream {
 	const nk_stream_ops *ops;
 	/* Rows that are still to come, for deciding how many workers to use; -1: unknown. */
 	int64_t n_rows_hint;
-	bool ordered; /* sequences ascend in row order and cover it */
+	bool ordered;          /* sequences ascend in row order and cover it */
+	nk_counters *counters; /* of the node; NULL: none */
 };
 
 /* The receiving end: a step or a sink. */
@@ -60,9 +61,44 @@ struct nk_receiver {
 	nk_counters *counters;
 };
 
+/* Whose time a thread is spending. Operators nest as they push, so time is charged to whoever is innermost. Rows,
+ * batches and time are counted here and in the driver; operators count what is particular to them. */
+typedef struct nk_busy {
+	nk_counters *counters;
+	int64_t since;
+} nk_busy;
+extern _Thread_local nk_busy nk__busy;
+
+static inline nk_busy nk_busy_enter(nk_counters *counters)
+{
+	nk_busy outer = nk__busy;
+	int64_t now = nk_now_ns();
+	if (outer.counters)
+		nk_count(&outer.counters->ns_busy, now - outer.since);
+	nk__busy = (nk_busy){counters, now};
+	return outer;
+}
+
+static inline void nk_busy_leave(nk_busy outer)
+{
+	int64_t now = nk_now_ns();
+	if (nk__busy.counters)
+		nk_count(&nk__busy.counters->ns_busy, now - nk__busy.since);
+	nk__busy = (nk_busy){outer.counters, now};
+}
+
 static inline nk_status nk_push(nk_receiver *receiver, int worker, nk_batch *batch, nk_error *err)
 {
-	return receiver->ops->push(receiver, worker, batch, err);
+	nk_busy sender = nk_busy_enter(receiver->counters);
+	if (sender.counters)
+		nk_count(&sender.counters->n_rows_out, batch->n_rows);
+	if (receiver->counters) {
+		nk_count(&receiver->counters->n_rows_in, batch->n_rows);
+		nk_count(&receiver->counters->n_batches, 1);
+	}
+	nk_status status = receiver->ops->push(receiver, worker, batch, err);
+	nk_busy_leave(sender);
+	return status;
 }
 
 #endif

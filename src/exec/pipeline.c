@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+_Thread_local nk_busy nk__busy;
+
 static void stream_release(void *object)
 {
 	nk_stream *stream = object;
@@ -16,7 +18,8 @@ static void receiver_release(void *object)
 	receiver->ops->free(receiver);
 }
 
-static nk_status add_head(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_head **out, nk_error *err)
+static nk_status add_head(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_head **out,
+                          nk_error *err)
 {
 	NK_TRY(nk_arena_defer(all->arena, stream_release, stream, err));
 	nk_head *head;
@@ -61,7 +64,8 @@ static nk_status add_receiver(nk_pipelines *all, nk_pipeline *pipeline, nk_recei
 	return NK_OK;
 }
 
-nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver, bool owned, nk_error *err)
+nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver, bool owned,
+                             nk_error *err)
 {
 	if (owned)
 		NK_TRY(nk_arena_defer(all->arena, receiver_release, receiver, err));
@@ -79,8 +83,8 @@ nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiv
 
 /* The rest's own first receiver is what comes next after `after`: left open here and linked by the next attach,
  * since `after` is the loose end. */
-nk_status nk_pipeline_add_rest(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_receiver *after,
-                               bool (*is_needed)(void *), void *data, nk_error *err)
+nk_status nk_pipeline_add_rest(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream,
+                               nk_receiver *after, bool (*is_needed)(void *), void *data, nk_error *err)
 {
 	NK_ASSERT(pipeline->n_loose == 1 && pipeline->loose[0] == after);
 	(void)after;
@@ -112,7 +116,8 @@ nk_status nk_pipeline_merge(nk_pipelines *all, nk_pipeline *pipeline, nk_pipelin
 	return NK_OK;
 }
 
-nk_status nk_pipeline_close(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *sink, bool owned, nk_error *err)
+nk_status nk_pipeline_close(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *sink, bool owned,
+                            nk_error *err)
 {
 	NK_TRY(nk_pipeline_attach(all, pipeline, sink, owned, err));
 	if (all->last)
@@ -140,9 +145,8 @@ static bool is_satisfied(const nk_pipeline *pipeline)
 	return false;
 }
 
-static nk_status run_worker(void *argument, int worker, nk_error *err)
+static nk_status pass_batches(const head_run *run, int worker, nk_error *err)
 {
-	const head_run *run = argument;
 	nk_stream *stream = run->head->stream;
 	while (!nk_exec_stopped(run->exec)) {
 		if (is_satisfied(run->pipeline))
@@ -157,13 +161,27 @@ static nk_status run_worker(void *argument, int worker, nk_error *err)
 	return NK_OK;
 }
 
+static nk_status run_worker(void *argument, int worker, nk_error *err)
+{
+	const head_run *run = argument;
+	nk_busy outer = nk_busy_enter(run->head->stream->counters);
+	nk_status status = pass_batches(run, worker, err);
+	nk_busy_leave(outer);
+	return status;
+}
+
 static nk_status cancelled(nk_error *err) { return nk_fail(err, NK_CANCELLED, "the query was cancelled"); }
 
-static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int index, nk_error *err)
+static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int index,
+                          nk_error *err)
 {
 	head_run run = {exec, pipeline, head, (int64_t)index << 40};
-	if (head->stream->ops->start)
-		NK_TRY(head->stream->ops->start(head->stream, err));
+	if (head->stream->ops->start) {
+		nk_busy outer = nk_busy_enter(head->stream->counters);
+		nk_status status = head->stream->ops->start(head->stream, err);
+		nk_busy_leave(outer);
+		NK_TRY(status);
+	}
 	int64_t hint = head->stream->n_rows_hint;
 	int n_workers = exec->n_workers;
 	if (pipeline->one_worker || (hint >= 0 && hint <= exec->morsel_rows))
@@ -177,6 +195,21 @@ static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, cons
 	return nk_exec_stopped(exec) ? cancelled(err) : NK_OK;
 }
 
+/* Workers' ends, then the end of all. */
+static nk_status end_receiver(const nk_exec *exec, nk_receiver *receiver, bool is_sink, nk_error *err)
+{
+	nk_busy outer = nk_busy_enter(receiver->counters);
+	nk_status status = NK_OK;
+	for (int worker = 0; status == NK_OK && receiver->ops->flush && worker < exec->n_workers; worker++)
+		status = receiver->ops->flush(receiver, worker, err);
+	if (status == NK_OK && is_sink && nk_exec_stopped(exec))
+		status = cancelled(err);
+	if (status == NK_OK && is_sink && receiver->ops->finish)
+		status = receiver->ops->finish(receiver, err);
+	nk_busy_leave(outer);
+	return status;
+}
+
 nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
 {
 	const nk_exec *exec = all->exec;
@@ -185,16 +218,8 @@ nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
 		for (nk_head *head = pipeline->heads; head; head = head->next, index++)
 			if (!head->is_needed || head->is_needed(head->data))
 				NK_TRY(run_head(exec, pipeline, head, index, err));
-		for (int r = 0; r < pipeline->n_receivers; r++) {
-			nk_receiver *receiver = pipeline->receivers[r];
-			for (int worker = 0; receiver->ops->flush && worker < exec->n_workers; worker++)
-				NK_TRY(receiver->ops->flush(receiver, worker, err));
-		}
-		nk_receiver *sink = pipeline->receivers[pipeline->n_receivers - 1];
-		if (nk_exec_stopped(exec))
-			return cancelled(err);
-		if (sink->ops->finish)
-			NK_TRY(sink->ops->finish(sink, err));
+		for (int r = 0; r < pipeline->n_receivers; r++)
+			NK_TRY(end_receiver(exec, pipeline->receivers[r], r == pipeline->n_receivers - 1, err));
 	}
 	return NK_OK;
 }

@@ -16,7 +16,6 @@ typedef struct nk_head {
 	nk_receiver *first;                     /* NULL until something is attached */
 	bool (*is_needed)(void *data);          /* NULL: always. Asked when its turn comes */
 	void *data;
-	const nk_counters *counters;
 } nk_head;
 
 typedef struct nk_pipeline {

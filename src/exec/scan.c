@@ -139,13 +139,9 @@ static nk_status next(nk_stream *stream, int worker, nk_batch **out, nk_error *e
 {
 	scan_stream *self = (scan_stream *)stream;
 	NK_AUTO(nk_batch) batch = NULL;
-	int64_t began = nk_now_ns();
 	NK_TRY(self->scan->ops->next(self->scan, worker, &batch, err));
-	nk_count(&self->rel->counters->ns_busy, nk_now_ns() - began);
-	if (batch) {
-		nk_count(&self->rel->counters->n_rows_out, batch->n_rows);
+	if (batch)
 		nk_count(&self->rel->counters->n_batches, 1);
-	}
 	if (!batch || !self->order) {
 		*out = NK_STEAL(batch);
 		return NK_OK;
@@ -175,7 +171,7 @@ nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel 
 {
 	scan_stream *self;
 	NK_TRY(NK_ARENA_NEW(query->arena, &self, 1, err));
-	self->stream = (nk_stream){.ops = &ops, .n_rows_hint = -1, .ordered = true};
+	self->stream = (nk_stream){.ops = &ops, .n_rows_hint = -1, .ordered = true, .counters = rel->counters};
 	self->query = query;
 	self->exec = exec;
 	self->rel = rel;

@@ -83,10 +83,6 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	nk_sort *sort = of_sink(sink);
 	worker_state *worker = &sort->workers[number];
 	NK_AUTO(nk_batch) batch = given;
-	if (sort->counters) {
-		nk_count(&sort->counters->n_rows_in, batch->n_rows);
-		nk_count(&sort->counters->n_batches, 1);
-	}
 	if (batch->n_rows == 0)
 		return NK_OK;
 	for (int c = 0; c < batch->n_columns; c++)
@@ -156,8 +152,6 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 		                     NK_MIN(batch_rows, sort->rows->n_rows - first), out, err));
 		(*out)->morsel = first / batch_rows;
 	}
-	if (*out && sort->counters)
-		nk_count(&sort->counters->n_rows_out, (*out)->n_rows);
 	return NK_OK;
 }
 
@@ -180,7 +174,7 @@ nk_status nk_sort_new(const nk_exec *exec, const nk_sort_config *config, nk_coun
 	memset(block, 0, (size_t)struct_bytes(exec));
 	nk_sort *sort = block;
 	sort->sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
-	sort->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = true};
+	sort->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = true, .counters = counters};
 	sort->exec = exec;
 	sort->config = *config;
 	sort->counters = counters;

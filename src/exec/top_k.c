@@ -24,7 +24,6 @@ struct nk_top_k {
 	int *inner_keys;
 	nk_sort_key *inner_specs;
 	int64_t offset, n_wanted;
-	nk_counters *counters;
 	nk_batch *result;
 	int64_t next; /* atomic */
 	worker_state workers[];
@@ -90,10 +89,6 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	worker_state *worker = &top->workers[number];
 	NK_AUTO(nk_batch) batch = given;
 	NK_AUTO(nk_batch) wider = NULL;
-	if (top->counters) {
-		nk_count(&top->counters->n_rows_in, batch->n_rows);
-		nk_count(&top->counters->n_batches, 1);
-	}
 	if (batch->n_rows == 0 || top->n_wanted == 0)
 		return NK_OK;
 	NK_TRY(nk__with_order(top->exec->memory, batch, &wider, err));
@@ -150,8 +145,6 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 	nk_top_k *top = of_stream(stream);
 	(void)number;
 	NK_TRY(nk__next_slice(top->exec, top->result, &top->next, out, err));
-	if (*out && top->counters)
-		nk_count(&top->counters->n_rows_out, (*out)->n_rows);
 	return NK_OK;
 }
 
@@ -174,12 +167,11 @@ nk_status nk_top_k_new(const nk_exec *exec, const nk_sort_config *config, int64_
 	memset(block, 0, (size_t)struct_bytes(exec));
 	nk_top_k *top = block;
 	top->sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
-	top->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = limit, .ordered = true};
+	top->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = limit, .ordered = true, .counters = counters};
 	top->exec = exec;
 	top->config = *config;
 	top->offset = offset;
 	top->n_wanted = limit > 0 ? offset + limit : 0;
-	top->counters = counters;
 	for (int w = 0; w < exec->n_workers; w++)
 		top->workers[w].held.memory = exec->memory;
 	nk_status status = nk_alloc(exec->memory, (n_keys + 1) * (int64_t)sizeof(int), (void **)&top->inner_keys, err);

@@ -69,10 +69,6 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 {
 	nk_unique *unique = (nk_unique *)sink;
 	NK_AUTO(nk_batch) batch = given;
-	if (unique->keyed.counters) {
-		nk_count(&unique->keyed.counters->n_rows_in, batch->n_rows);
-		nk_count(&unique->keyed.counters->n_batches, 1);
-	}
 	/* The rows left keep their order among each other and within the batch's range. */
 	bool may_drop = unique->config.keep == NK_KEEP_ANY || unique->config.keep == NK_KEEP_FIRST;
 	if (may_drop && batch->n_rows > 0)

@@ -158,7 +158,6 @@ static void compare(int n_workers, int64_t batch_rows, bool force_spill, bool ma
 	must(exec_read(&exec, nk_aggregation_stream(aggregation), &result, NULL));
 	reference(&from, n_keys, &expected);
 	EXPECT(lines_equal(&result, &expected, maintain_order));
-	EXPECT(counters.n_rows_in == n_rows && counters.n_rows_out == result.n);
 	if (force_spill && n_keys && n_rows)
 		EXPECT(counters.n_bytes_spilled > 0);
 	lines_free(&result), lines_free(&expected);

@@ -216,16 +216,16 @@ static void computed_between(void)
 static void many_tables(void)
 {
 	nk_plan *chain = NULL;
+	static char names[20][16], keys[20][16], nexts[20][16]; /* sources keep pointers to them */
 	for (int i = 0; i < 20; i++) {
-		char name[16], key[16], next[16];
-		snprintf(name, sizeof name, "t%d", i);
-		snprintf(key, sizeof key, "k%d", i);
-		snprintf(next, sizeof next, "n%d", i);
-		nk_plan *table = TABLE(strdup(name), 1000 * (20 - i), {strdup(key), NK_TYPE_INT64, 1, 1000, 0},
-		                       {strdup(next), NK_TYPE_INT64, 1, 1000, 0});
+		snprintf(names[i], sizeof names[i], "t%d", i);
+		snprintf(keys[i], sizeof keys[i], "k%d", i);
+		snprintf(nexts[i], sizeof nexts[i], "n%d", i);
+		nk_plan *table = TABLE(names[i], 1000 * (20 - i), {keys[i], NK_TYPE_INT64, 1, 1000, 0},
+		                       {nexts[i], NK_TYPE_INT64, 1, 1000, 0});
 		char previous[16];
 		snprintf(previous, sizeof previous, "n%d", i - 1);
-		chain = chain ? inner(chain, table, previous, key) : table;
+		chain = chain ? inner(chain, table, previous, keys[i]) : table;
 	}
 	char *text = optimized_text(select_of(chain, EXPRS(col("n19"))), NK_OPT_ALL, false);
 	int n_joins = 0;
