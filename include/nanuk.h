@@ -175,6 +175,12 @@ NK_API nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_
 NK_API nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
 /* Output names: how is "keep", "prefix", "suffix", "to_uppercase" or "to_lowercase"; affix may be NULL. */
 NK_API nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_expr **out, nk_error *err);
+/* The expression within groups of rows with equal partition_by, whose rows are taken in the order of order_by.
+ * mapping_strategy: "group_to_rows" puts results at their rows, "join" gives every row the list of its group's results,
+ * "explode" strings the groups' results together; one value a group is repeated in the first two. */
+NK_API nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by, nk_expr *const *order_by,
+                              int n_order_by, bool descending, bool nulls_last, const char *mapping_strategy,
+                              nk_expr **out, nk_error *err);
 NK_API nk_expr *nk_expr_ref(nk_expr *expr);
 NK_API void nk_expr_unref(nk_expr *expr);
 /* The name of the result; NULL where a selector decides. Borrowed. */

@@ -552,6 +552,31 @@ static PyObject *module_combine(PyObject *module, PyObject *args)
 	return py_wrap_expr(result);
 }
 
+static PyObject *module_over(PyObject *module, PyObject *args)
+{
+	(void)module;
+	nk_error err;
+	PyObject *inner, *partition_by, *order_by;
+	int descending, nulls_last;
+	const char *mapping;
+	if (!PyArg_ParseTuple(args, "O!OOpps", py_expr_type, &inner, &partition_by, &order_by, &descending, &nulls_last,
+	                      &mapping))
+		return NULL;
+	py_exprs keys, order;
+	if (!py_exprs_init(&keys, partition_by))
+		return NULL;
+	if (!py_exprs_init(&order, order_by)) {
+		py_exprs_release(&keys);
+		return NULL;
+	}
+	nk_expr *result;
+	nk_status status = nk_expr_over(((py_expr *)inner)->handle, keys.items, keys.n, order.items, order.n, descending,
+	                                nulls_last, mapping, &result, &err);
+	py_exprs_release(&keys);
+	py_exprs_release(&order);
+	return status == NK_OK ? py_wrap_expr(result) : py_raise(&err);
+}
+
 PyMethodDef py_expr_functions[] = {
 	{"col", module_col, METH_O, "A column by name; \"*\" and ^patterns$ choose several."},
 	{"lit", module_lit, METH_O, "A value, list or Series as an expression."},
@@ -559,6 +584,7 @@ PyMethodDef py_expr_functions[] = {
 	{"call", FUNCTION(module_call), METH_FASTCALL | METH_KEYWORDS, "A function by name; text means columns."},
 	{"selector", module_selector, METH_VARARGS, "kind, names, strict"},
 	{"positions", module_positions, METH_O, "Columns by position."},
+	{"over", module_over, METH_VARARGS, "expr, partition_by, order_by, descending, nulls_last, mapping_strategy"},
 	{"combine", module_combine, METH_VARARGS, "how, left, right: selectors as sets"},
 	{"expr_deserialise", module_expr_deserialise, METH_O, NULL},
 	{NULL, NULL, 0, NULL},

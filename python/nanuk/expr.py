@@ -350,6 +350,36 @@ class Expr(_nanuk.Expr):
         """All values as one list."""
         return self._call("implode")
 
+    # ---- Windows ----
+
+    def over(
+        self,
+        partition_by=None,
+        *more_exprs,
+        order_by=None,
+        descending: bool = False,
+        nulls_last: bool = False,
+        mapping_strategy: str = "group_to_rows",
+    ) -> Expr:
+        """The expression within groups of rows with equal keys, brought back to the rows; text means columns.
+
+        `order_by` orders the rows of a group beforehand. `mapping_strategy`: "group_to_rows" puts each result at its row,
+        "join" gives every row the List of its group's results, "explode" strings the groups' results together; one
+        value a group is repeated.
+
+        Raises InvalidOperationError without keys and order, ShapeError where a group has another number of results than
+        rows, ValueError for another strategy.
+        """
+        keys = [] if partition_by is None and not more_exprs else flatten(partition_by, more_exprs)
+        if partition_by is None and not keys:
+            if order_by is None:
+                from nanuk.exceptions import InvalidOperationError
+
+                raise InvalidOperationError("at least one of `partition_by` and `order_by` must be specified in `over`")
+            keys = [_nanuk.lit(1)]
+        order = [] if order_by is None else flatten(order_by)
+        return _nanuk.over(self, keys, order, descending, nulls_last, mapping_strategy)
+
     # ---- The rest ----
 
     def pipe(self, function, *args, **kwargs):

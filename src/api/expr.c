@@ -78,6 +78,30 @@ nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_e
 	return nk__expr_rename(expr, (nk_rename)at, affix, out, err);
 }
 
+nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by, nk_expr *const *order_by,
+                       int n_order_by, bool descending, bool nulls_last, const char *mapping_strategy, nk_expr **out,
+                       nk_error *err)
+{
+	static const char *const names[] = {"group_to_rows", "join", "explode"};
+	int mapping = choose(mapping_strategy, names, NK_COUNT(names));
+	if (mapping < 0)
+		return nk_fail(err, NK_VALUE, "`mapping_strategy` must be one of {'group_to_rows', 'join', 'explode'}, got %s",
+		               mapping_strategy);
+	nk_over over = {.n_keys = n_partition_by, .n_order = n_order_by, .descending = descending, .nulls_last = nulls_last,
+	                .mapping = (nk_mapping)mapping};
+	nk_expr **args = malloc((size_t)(n_partition_by + n_order_by + 1) * sizeof *args);
+	if (!args)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+	args[0] = expr;
+	for (int i = 0; i < n_partition_by; i++)
+		args[1 + i] = partition_by[i];
+	for (int i = 0; i < n_order_by; i++)
+		args[1 + n_partition_by + i] = order_by[i];
+	nk_status status = nk__expr_over(args, &over, out, err);
+	free(args);
+	return status;
+}
+
 nk_expr *nk_expr_ref(nk_expr *expr) { return nk__expr_ref(expr); }
 void nk_expr_unref(nk_expr *expr) { nk__expr_unref(expr); }
 const char *nk_expr_output_name(const nk_expr *expr) { return nk__expr_output_name(expr); }

@@ -12,31 +12,17 @@
 #include "compute/select.h"
 #include "eval/program_internal.h"
 
-typedef struct offsets_list {
-	int64_t n_references;
-	int64_t n_groups;
-	int64_t at[];
-} offsets_list;
-
-typedef enum state { STATE_LITERAL, STATE_GROUPS, STATE_ROWS } state;
-
-typedef struct value {
-	state state;
-	nk_array *array;
-	offsets_list *offsets; /* STATE_ROWS: of this value's groups; the input's own or its own */
-} value;
-
 typedef struct groups {
 	nk_memory *memory;
 	int64_t n_groups;
-	offsets_list *input;
+	nk_group_offsets *input;
 	uint32_t *row_groups; /* group of each input row, made when first needed */
 	int64_t n_rows;
 } groups;
 
-static offsets_list *offsets_new(int64_t n_groups)
+static nk_group_offsets *offsets_new(int64_t n_groups)
 {
-	offsets_list *list = malloc(sizeof *list + (size_t)(n_groups + 1) * sizeof list->at[0]);
+	nk_group_offsets *list = malloc(sizeof *list + (size_t)(n_groups + 1) * sizeof list->at[0]);
 	if (list) {
 		list->n_references = 1;
 		list->n_groups = n_groups;
@@ -45,27 +31,27 @@ static offsets_list *offsets_new(int64_t n_groups)
 	return list;
 }
 
-static void offsets_unref(offsets_list *list)
+static void offsets_unref(nk_group_offsets *list)
 {
 	if (list && --list->n_references == 0)
 		free(list);
 }
 
-static void value_release(value *v)
+void nk__group_value_release(nk_group_value *v)
 {
 	nk_array_unref(v->array);
 	offsets_unref(v->offsets);
-	*v = (value){0};
+	*v = (nk_group_value){0};
 }
 
 static nk_status no_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for groups"); }
 
-static bool offsets_equal(const offsets_list *a, const offsets_list *b)
+static bool offsets_equal(const nk_group_offsets *a, const nk_group_offsets *b)
 {
 	return a == b || memcmp(a->at, b->at, (size_t)(a->n_groups + 1) * sizeof a->at[0]) == 0;
 }
 
-static bool all_groups_one(const offsets_list *list)
+static bool all_groups_one(const nk_group_offsets *list)
 {
 	for (int64_t g = 0; g <= list->n_groups; g++)
 		if (list->at[g] != g)
@@ -74,7 +60,8 @@ static bool all_groups_one(const offsets_list *list)
 }
 
 /* One value a group, repeated to the layout. */
-static nk_status spread(groups *g, nk_array *array, const offsets_list *layout, nk_array **out, nk_error *err)
+static nk_status spread(groups *g, nk_array *array, const nk_group_offsets *layout, nk_array **out,
+                        nk_error *err)
 {
 	int64_t n = layout->at[layout->n_groups];
 	uint32_t *rows;
@@ -87,13 +74,14 @@ static nk_status spread(groups *g, nk_array *array, const offsets_list *layout, 
 	return status;
 }
 
-static nk_status run_elementwise(groups *g, const nk_bound *call, const value *args, value *out, nk_error *err)
+static nk_status run_elementwise(groups *g, const nk_bound *call, const nk_group_value *args,
+                                 nk_group_value *out, nk_error *err)
 {
-	offsets_list *layout = NULL;
+	nk_group_offsets *layout = NULL;
 	bool any_groups = false;
 	for (int i = 0; i < call->n_args; i++) {
-		any_groups |= args[i].state == STATE_GROUPS;
-		if (args[i].state != STATE_ROWS)
+		any_groups |= args[i].state == NK_STATE_GROUPS;
+		if (args[i].state != NK_STATE_ROWS)
 			continue;
 		/* pieces of length one in every group broadcast to longer ones */
 		if (!layout || (all_groups_one(layout) && !all_groups_one(args[i].offsets)))
@@ -105,13 +93,15 @@ static nk_status run_elementwise(groups *g, const nk_bound *call, const value *a
 		return no_memory(err);
 	nk_status status = NK_OK;
 	for (int i = 0; status == NK_OK && i < call->n_args; i++) {
-		const value *arg = &args[i];
-		if (arg->state == STATE_LITERAL)
+		const nk_group_value *arg = &args[i];
+		if (arg->state == NK_STATE_LITERAL)
 			status = nk_array_new_constant(g->memory, arg->array, n, &arrays[i], err);
-		else if (layout && (arg->state == STATE_GROUPS || (!offsets_equal(arg->offsets, layout) && all_groups_one(arg->offsets))))
+		else if (layout && (arg->state == NK_STATE_GROUPS ||
+		                    (!offsets_equal(arg->offsets, layout) && all_groups_one(arg->offsets))))
 			status = spread(g, arg->array, layout, &arrays[i], err);
 		else if (layout && !offsets_equal(arg->offsets, layout))
-			status = nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group", call->func->name);
+			status = nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group",
+			                 call->func->name);
 		else
 			arrays[i] = nk_array_ref(arg->array);
 	}
@@ -121,7 +111,7 @@ static nk_status run_elementwise(groups *g, const nk_bound *call, const value *a
 		nk_array_unref(arrays[i]);
 	free(arrays);
 	NK_TRY(status);
-	out->state = layout ? STATE_ROWS : any_groups ? STATE_GROUPS : STATE_LITERAL;
+	out->state = layout ? NK_STATE_ROWS : any_groups ? NK_STATE_GROUPS : NK_STATE_LITERAL;
 	if (layout) {
 		out->offsets = layout;
 		layout->n_references++;
@@ -130,11 +120,12 @@ static nk_status run_elementwise(groups *g, const nk_bound *call, const value *a
 }
 
 /* All arguments in one layout of rows, flat. */
-static nk_status lay_out(groups *g, const nk_bound *call, const value *args, nk_array **arrays, offsets_list **layout_out, nk_error *err)
+static nk_status lay_out(groups *g, const nk_bound *call, const nk_group_value *args, nk_array **arrays,
+                         nk_group_offsets **layout_out, nk_error *err)
 {
-	offsets_list *layout = NULL;
+	nk_group_offsets *layout = NULL;
 	for (int i = 0; i < call->n_args; i++)
-		if (args[i].state == STATE_ROWS && !layout)
+		if (args[i].state == NK_STATE_ROWS && !layout)
 			layout = args[i].offsets;
 	if (layout) {
 		layout->n_references++;
@@ -152,12 +143,14 @@ static nk_status lay_out(groups *g, const nk_bound *call, const value *args, nk_
 	int64_t n = layout->at[layout->n_groups];
 	for (int i = 0; i < call->n_args; i++) {
 		NK_AUTO(nk_array) laid = NULL;
-		if (args[i].state == STATE_LITERAL)
+		if (args[i].state == NK_STATE_LITERAL)
 			NK_TRY(nk_array_new_constant(g->memory, args[i].array, n, &laid, err));
-		else if (args[i].state == STATE_GROUPS && call->n_args > 0 && layout->at[g->n_groups] != g->n_groups)
+		else if (args[i].state == NK_STATE_GROUPS && call->n_args > 0 &&
+		         layout->at[g->n_groups] != g->n_groups)
 			NK_TRY(spread(g, args[i].array, layout, &laid, err));
-		else if (args[i].state == STATE_ROWS && !offsets_equal(args[i].offsets, layout))
-			return nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group", call->func->name);
+		else if (args[i].state == NK_STATE_ROWS && !offsets_equal(args[i].offsets, layout))
+			return nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a group",
+			               call->func->name);
 		else
 			laid = nk_array_ref(args[i].array);
 		if (laid->encoding == NK_DICTIONARY)
@@ -168,7 +161,8 @@ static nk_status lay_out(groups *g, const nk_bound *call, const value *args, nk_
 	return NK_OK;
 }
 
-static nk_status group_of_rows(groups *g, const offsets_list *layout, uint32_t **out, bool *owned, nk_error *err)
+static nk_status group_of_rows(groups *g, const nk_group_offsets *layout, uint32_t **out, bool *owned,
+                               nk_error *err)
 {
 	bool is_input = layout == g->input;
 	if (is_input && g->row_groups) {
@@ -190,11 +184,15 @@ static nk_status group_of_rows(groups *g, const offsets_list *layout, uint32_t *
 	return NK_OK;
 }
 
-static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *const *arrays, const offsets_list *layout, nk_array **out,
-                                  nk_error *err)
+static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *const *arrays,
+                                  const nk_group_offsets *layout, nk_array **out, nk_error *err)
 {
 	const nk_aggregate *aggregate = call->aggregate;
-	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = g->memory};
+	nk_call context = {.func = call->func,
+	                   .dtype = call->dtype,
+	                   .options = call->options,
+	                   .data = call->data,
+	                   .memory = g->memory};
 	NK_AUTO(nk_arena) arena = nk_arena_new(g->memory);
 	if (!arena)
 		return no_memory(err);
@@ -216,7 +214,8 @@ static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *con
 }
 
 /* Results of all groups one after another, with their lengths (both taken over). */
-static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results, offsets_list *lengths, value *out, nk_error *err)
+static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results, nk_group_offsets *lengths,
+                             nk_group_value *out, nk_error *err)
 {
 	nk_status status;
 	if (g->n_groups)
@@ -226,8 +225,8 @@ static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results
 	for (int64_t group = 0; group < g->n_groups; group++)
 		nk_array_unref(results[group]);
 	free(results);
-	out->state = call->func->height == NK_AGGREGATING ? STATE_GROUPS : STATE_ROWS;
-	if (status != NK_OK || out->state == STATE_GROUPS)
+	out->state = call->func->height == NK_AGGREGATING ? NK_STATE_GROUPS : NK_STATE_ROWS;
+	if (status != NK_OK || out->state == NK_STATE_GROUPS)
 		offsets_unref(lengths);
 	else
 		out->offsets = lengths;
@@ -235,10 +234,12 @@ static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results
 }
 
 /* The column kernel once per group. */
-static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *arrays, const offsets_list *layout, value *out, nk_error *err)
+static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *arrays,
+                            const nk_group_offsets *layout, nk_group_value *out, nk_error *err)
 {
-	offsets_list *lengths = offsets_new(g->n_groups);
-	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results), **args = calloc((size_t)call->n_args + 1, sizeof *args);
+	nk_group_offsets *lengths = offsets_new(g->n_groups);
+	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results),
+			 **args = calloc((size_t)call->n_args + 1, sizeof *args);
 	nk_status status = lengths && results && args ? NK_OK : no_memory(err);
 	for (int64_t group = 0; status == NK_OK && group < g->n_groups; group++) {
 		int64_t from = layout->at[group], n = layout->at[group + 1] - from;
@@ -265,22 +266,24 @@ static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *ar
 }
 
 /* Where group g of an argument that keeps its own length lies. */
-static nk_status own_piece(groups *g, const value *arg, int64_t group, nk_array **out, nk_error *err)
+static nk_status own_piece(groups *g, const nk_group_value *arg, int64_t group, nk_array **out, nk_error *err)
 {
-	if (arg->state == STATE_LITERAL) {
+	if (arg->state == NK_STATE_LITERAL) {
 		*out = nk_array_ref(arg->array);
 		return NK_OK;
 	}
-	int64_t from = arg->state == STATE_GROUPS ? group : arg->offsets->at[group];
-	int64_t to = arg->state == STATE_GROUPS ? group + 1 : arg->offsets->at[group + 1];
+	int64_t from = arg->state == NK_STATE_GROUPS ? group : arg->offsets->at[group];
+	int64_t to = arg->state == NK_STATE_GROUPS ? group + 1 : arg->offsets->at[group + 1];
 	return nk_array_slice(g->memory, arg->array, from, to - from, out, err);
 }
 
 /* The same for arguments with lengths of their own. */
-static nk_status each_group_unaligned(groups *g, const nk_bound *call, const value *values, value *out, nk_error *err)
+static nk_status each_group_unaligned(groups *g, const nk_bound *call, const nk_group_value *values,
+                                      nk_group_value *out, nk_error *err)
 {
-	offsets_list *lengths = offsets_new(g->n_groups);
-	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results), **args = calloc((size_t)call->n_args + 1, sizeof *args);
+	nk_group_offsets *lengths = offsets_new(g->n_groups);
+	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results),
+			 **args = calloc((size_t)call->n_args + 1, sizeof *args);
 	nk_status status = lengths && results && args ? NK_OK : no_memory(err);
 	for (int64_t group = 0; status == NK_OK && group < g->n_groups; group++) {
 		for (int i = 0; status == NK_OK && i < call->n_args; i++)
@@ -305,7 +308,8 @@ static nk_status each_group_unaligned(groups *g, const nk_bound *call, const val
 	return join_pieces(g, call, results, lengths, out, err);
 }
 
-static nk_status run_call(groups *g, const nk_bound *call, const value *args, value *out, nk_error *err)
+static nk_status run_call(groups *g, const nk_bound *call, const nk_group_value *args, nk_group_value *out,
+                          nk_error *err)
 {
 	if (call->func->height == NK_ELEMENTWISE)
 		return run_elementwise(g, call, args, out, err);
@@ -314,13 +318,17 @@ static nk_status run_call(groups *g, const nk_bound *call, const value *args, va
 	nk_array **arrays = calloc((size_t)call->n_args + 1, sizeof *arrays);
 	if (!arrays)
 		return no_memory(err);
-	offsets_list *layout = NULL;
+	nk_group_offsets *layout = NULL;
 	nk_status status = lay_out(g, call, args, arrays, &layout, err);
 	if (status == NK_OK && call->aggregate) {
-		out->state = STATE_GROUPS;
+		out->state = NK_STATE_GROUPS;
 		status = aggregate_groups(g, call, arrays, layout, &out->array, err);
 	} else if (status == NK_OK && call->segmented) {
-		nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = g->memory};
+		nk_call context = {.func = call->func,
+		                   .dtype = call->dtype,
+		                   .options = call->options,
+		                   .data = call->data,
+		                   .memory = g->memory};
 		for (int i = 0; status == NK_OK && i < call->n_args; i++)
 			if (arrays[i]->encoding == NK_CONSTANT && call->args[i]->shape != NK_SHAPE_SCALAR) {
 				nk_array *flat;
@@ -330,7 +338,7 @@ static nk_status run_call(groups *g, const nk_bound *call, const value *args, va
 				nk_array_unref(arrays[i]);
 				arrays[i] = flat;
 			}
-		out->state = STATE_GROUPS;
+		out->state = NK_STATE_GROUPS;
 		if (status == NK_OK)
 			status = call->segmented(&context, arrays, g->n_groups, layout->at, &out->array, err);
 	} else if (status == NK_OK) {
@@ -343,69 +351,152 @@ static nk_status run_call(groups *g, const nk_bound *call, const value *args, va
 	return status;
 }
 
-/* What leaves the context: one row a group. */
-static nk_status deliver(groups *g, const value *v, nk_array **out, nk_error *err)
+/* A window inside groups: the group is one more key. */
+static nk_status run_over(groups *g, const nk_step *step, const nk_group_value *args, nk_group_value *out,
+                          nk_error *err)
 {
-	if (v->state == STATE_LITERAL)
-		return nk_array_new_constant(g->memory, v->array, g->n_groups, out, err);
-	if (v->state == STATE_GROUPS) {
+	nk_array **arrays = calloc((size_t)step->n_args + 1, sizeof *arrays);
+	bool explodes = step->node->over.mapping == NK_MAP_EXPLODE;
+	nk_group_offsets *lengths = explodes ? offsets_new(g->n_groups) : NULL;
+	nk_status status = arrays && (lengths || !explodes) ? NK_OK : no_memory(err);
+	int64_t n = g->input->at[g->n_groups];
+	for (int i = 0; status == NK_OK && i < step->n_args; i++) {
+		if (args[i].state == NK_STATE_LITERAL)
+			status = nk_array_new_constant(g->memory, args[i].array, n, &arrays[i], err);
+		else if (args[i].state == NK_STATE_GROUPS)
+			status = spread(g, args[i].array, g->input, &arrays[i], err);
+		else if (!offsets_equal(args[i].offsets, g->input))
+			status = nk_fail(err, NK_SHAPE, "the parts of a window have different lengths within a group");
+		else
+			arrays[i] = nk_array_ref(args[i].array);
+	}
+	NK_AUTO(nk_array) outer = NULL;
+	uint32_t *row_groups;
+	bool owned;
+	nk_partition *partition = NULL;
+	if (status == NK_OK)
+		status = group_of_rows(g, g->input, &row_groups, &owned, err);
+	if (status == NK_OK)
+		status =
+			nk_array_alloc(g->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n, false, &outer, err);
+	if (status == NK_OK) {
+		memcpy(nk_array_values(outer), row_groups, (size_t)n * 4);
+		if (explodes)
+			memset(lengths->at, 0, (size_t)(g->n_groups + 1) * sizeof lengths->at[0]);
+		status = nk__over_run(step, g->memory, arrays, n, outer, explodes ? lengths->at + 1 : NULL,
+		                      &partition, &out->array, err);
+	}
+	nk__partition_free(partition);
+	for (int i = 0; arrays && i < step->n_args; i++)
+		nk_array_unref(arrays[i]);
+	free(arrays);
+	if (status != NK_OK) {
+		offsets_unref(lengths);
+		return status;
+	}
+	for (int64_t i = 0; explodes && i < g->n_groups; i++)
+		lengths->at[i + 1] += lengths->at[i];
+	out->state = NK_STATE_ROWS;
+	out->offsets = explodes ? lengths : g->input;
+	if (!explodes)
+		g->input->n_references++;
+	return NK_OK;
+}
+
+nk_status nk__group_value_deliver(nk_memory *memory, const nk_group_value *v, int64_t n_groups,
+                                  nk_array **out, nk_error *err)
+{
+	if (v->state == NK_STATE_LITERAL)
+		return nk_array_new_constant(memory, v->array, n_groups, out, err);
+	if (v->state == NK_STATE_GROUPS) {
 		*out = nk_array_ref(v->array);
 		return NK_OK;
 	}
 	NK_AUTO(nk_array) items = NULL;
-	NK_TRY(nk_array_flatten(g->memory, v->array, &items, err));
+	NK_TRY(nk_array_flatten(memory, v->array, &items, err));
 	nk_buffer *offsets;
-	NK_TRY(nk_buffer_new(g->memory, (g->n_groups + 1) * 8, &offsets, err));
-	memcpy(offsets->bytes, v->offsets->at, (size_t)(g->n_groups + 1) * 8);
+	NK_TRY(nk_buffer_new(memory, (n_groups + 1) * 8, &offsets, err));
+	memcpy(offsets->bytes, v->offsets->at, (size_t)(n_groups + 1) * 8);
 	const nk_dtype *dtype = nk_dtype_list(items->dtype);
-	return nk_array_new_list(dtype, g->n_groups, offsets, NK_STEAL(items), NULL, 0, out, err);
+	return nk_array_new_list(dtype, n_groups, offsets, NK_STEAL(items), NULL, 0, out, err);
 }
 
-nk_status nk_program_run_groups(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,
-                                const int64_t *offsets, int64_t n_groups, nk_array **outputs, nk_error *err)
+/* Every step; results are the program's outputs as they are, each to be released. */
+static nk_status run(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,
+                     const int64_t *offsets, int64_t n_groups, nk_group_value *results, nk_error *err)
 {
 	groups g = {.memory = memory, .n_groups = n_groups, .n_rows = n_rows, .input = offsets_new(n_groups)};
-	value *values = calloc((size_t)program->n_steps + 1, sizeof *values);
+	nk_group_value *values = calloc((size_t)program->n_steps + 1, sizeof *values);
 	nk_status status = values && g.input ? NK_OK : no_memory(err);
 	if (status == NK_OK)
 		memcpy(g.input->at, offsets, (size_t)(n_groups + 1) * sizeof *offsets);
 	for (int i = 0; status == NK_OK && i < program->n_steps; i++) {
 		const nk_step *step = &program->steps[i];
 		const nk_bound *node = step->node;
-		if (node->kind == NK_BOUND_COLUMN) {
-			values[i] = (value){.state = STATE_ROWS, .array = nk_array_ref(inputs[step->slot]), .offsets = g.input};
+		if (step->slot >= 0) {
+			values[i] = (nk_group_value){
+				.state = NK_STATE_ROWS, .array = nk_array_ref(inputs[step->slot]), .offsets = g.input};
 			g.input->n_references++;
 		} else if (node->kind == NK_BOUND_LITERAL) {
-			values[i] = (value){.state = STATE_LITERAL, .array = nk_array_ref(node->array)};
+			values[i] = (nk_group_value){.state = NK_STATE_LITERAL, .array = nk_array_ref(node->array)};
 		} else if (node->kind == NK_BOUND_SERIES) {
-			status = nk_fail(err, NK_INVALID_OPERATION, "a Series of %lld rows cannot be used within groups", (long long)node->array->n_rows);
+			status = nk_fail(err, NK_INVALID_OPERATION, "a Series of %lld rows cannot be used within groups",
+			                 (long long)node->array->n_rows);
 		} else {
-			value *args = calloc((size_t)node->n_args + 1, sizeof *args);
+			nk_group_value *args = calloc((size_t)step->n_args + 1, sizeof *args);
 			if (!args) {
 				status = no_memory(err);
 				break;
 			}
-			for (int a = 0; a < node->n_args; a++)
+			for (int a = 0; a < step->n_args; a++)
 				args[a] = values[step->args[a]];
-			status = run_call(&g, node, args, &values[i], err);
+			if (step->over)
+				status = run_over(&g, step, args, &values[i], err);
+			else
+				status = run_call(&g, node, args, &values[i], err);
 			free(args);
-			for (int a = 0; a < node->n_args; a++)
+			for (int a = 0; a < step->n_args; a++)
 				if (program->steps[step->args[a]].last_use == i)
-					value_release(&values[step->args[a]]);
+					nk__group_value_release(&values[step->args[a]]);
 		}
 	}
-	int n_delivered = 0;
-	for (; status == NK_OK && n_delivered < program->n_outputs; n_delivered++)
-		status = deliver(&g, &values[program->outputs[n_delivered]], &outputs[n_delivered], err);
-	if (status != NK_OK)
-		for (int o = 0; o + 1 < n_delivered; o++) {
-			nk_array_unref(outputs[o]);
-			outputs[o] = NULL;
-		}
+	for (int o = 0; status == NK_OK && o < program->n_outputs; o++) {
+		results[o] = values[program->outputs[o]];
+		nk_array_ref(results[o].array);
+		if (results[o].offsets)
+			results[o].offsets->n_references++;
+	}
 	for (int i = 0; values && i < program->n_steps; i++)
-		value_release(&values[i]);
+		nk__group_value_release(&values[i]);
 	free(values);
 	offsets_unref(g.input);
 	free(g.row_groups);
+	return status;
+}
+
+nk_status nk__groups_run(const nk_program *program, nk_memory *memory, nk_array *const *inputs,
+                         int64_t n_rows, const int64_t *offsets, int64_t n_groups, nk_group_value *out,
+                         nk_error *err)
+{
+	return run(program, memory, inputs, n_rows, offsets, n_groups, out, err);
+}
+
+nk_status nk_program_run_groups(const nk_program *program, nk_memory *memory, nk_array *const *inputs,
+                                int64_t n_rows, const int64_t *offsets, int64_t n_groups, nk_array **outputs,
+                                nk_error *err)
+{
+	nk_group_value *results = calloc((size_t)program->n_outputs + 1, sizeof *results);
+	nk_status status =
+		results ? run(program, memory, inputs, n_rows, offsets, n_groups, results, err) : no_memory(err);
+	int n_delivered = 0;
+	for (; status == NK_OK && n_delivered < program->n_outputs; n_delivered++)
+		status = nk__group_value_deliver(memory, &results[n_delivered], n_groups, &outputs[n_delivered], err);
+	for (int o = 0; status != NK_OK && o + 1 < n_delivered; o++) {
+		nk_array_unref(outputs[o]);
+		outputs[o] = NULL;
+	}
+	for (int o = 0; results && o < program->n_outputs; o++)
+		nk__group_value_release(&results[o]);
+	free(results);
 	return status;
 }

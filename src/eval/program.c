@@ -28,54 +28,74 @@ static int step_of(const nk_program *program, const nk_bound *node)
 	return low;
 }
 
-static nk_status collect_steps(nk_program *program, nk_bound *const *exprs, int n_exprs, nk_error *err)
+/* Steps found so far; each node once. */
+typedef struct finding {
+	nk_program *program;
+	nk_step *found;
+	int64_t capacity;
+	int n;
+	uint8_t *seen;  /* by number */
+	uint8_t *input; /* by number: the node is given, not computed */
+} finding;
+
+static nk_status find_step(finding *f, nk_bound *node, nk_error *err)
+{
+	if (nk_bitmap_get(f->seen, node->number))
+		return NK_OK;
+	nk_bitmap_set(f->seen, node->number);
+	NK_TRY(NK_GROW(f->program->memory, &f->found, &f->capacity, f->n + 1, err));
+	nk_step *step = &f->found[f->n++];
+	*step = (nk_step){.node = node, .slot = -1};
+	if (nk_bitmap_get(f->input, node->number))
+		return NK_OK;
+	if (node->kind == NK_BOUND_OVER) {
+		NK_TRY(NK_ARENA_NEW(f->program->arena, &step->over, 1, err));
+		return nk__over_deps(f->program->arena, node, &step->deps, &step->n_args, &step->over->n_inputs, err);
+	}
+	step->deps = node->args;
+	step->n_args = node->n_args;
+	return NK_OK;
+}
+
+static nk_status collect_steps(nk_program *program, nk_bound *const *exprs, int n_exprs,
+                               nk_bound *const *inputs, int n_inputs, nk_error *err)
 {
 	uint32_t n_numbers = 0;
 	for (int i = 0; i < n_exprs; i++)
 		n_numbers = NK_MAX(n_numbers, exprs[i]->number + 1);
-	int64_t capacity = 0;
-	int n = 0;
-	nk_step *found = NULL;
-	uint8_t *seen = calloc(n_numbers / 8 + 1, 1);
-	nk_status status = seen ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
-	int next_root = 0;
-	for (int at = 0; status == NK_OK && (at < n || next_root < n_exprs); at++) {
-		while (status == NK_OK && at == n && next_root < n_exprs) {
-			nk_bound *root = exprs[next_root++];
-			if (nk_bitmap_get(seen, root->number))
-				continue;
-			nk_bitmap_set(seen, root->number);
-			status = NK_GROW(program->memory, &found, &capacity, n + 1, err);
-			if (status == NK_OK)
-				found[n++] = (nk_step){.node = root, .slot = -1};
-		}
-		if (at >= n || status != NK_OK)
-			break;
-		const nk_bound *node = found[at].node;
-		for (int i = 0; i < node->n_args && status == NK_OK; i++) {
-			if (nk_bitmap_get(seen, node->args[i]->number))
-				continue;
-			nk_bitmap_set(seen, node->args[i]->number);
-			status = NK_GROW(program->memory, &found, &capacity, n + 1, err);
-			if (status == NK_OK)
-				found[n++] = (nk_step){.node = node->args[i], .slot = -1};
-		}
+	for (int i = 0; i < n_inputs; i++)
+		n_numbers = NK_MAX(n_numbers, inputs[i]->number + 1);
+	int64_t n_bytes = n_numbers / 8 + 1;
+	finding f = {.program = program, .seen = calloc((size_t)n_bytes * 2, 1)};
+	if (!f.seen)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
+	f.input = f.seen + n_bytes;
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < n_inputs; i++)
+		nk_bitmap_set(f.input, inputs[i]->number);
+	int at = 0;
+	for (int root = 0; status == NK_OK && root < n_exprs; root++) {
+		status = find_step(&f, exprs[root], err);
+		for (; status == NK_OK && at < f.n; at++)
+			for (int i = 0; status == NK_OK && i < f.found[at].n_args; i++)
+				status = find_step(&f, f.found[at].deps[i], err);
 	}
 	if (status == NK_OK)
-		status = NK_ARENA_NEW(program->arena, &program->steps, n + 1, err);
+		status = NK_ARENA_NEW(program->arena, &program->steps, f.n + 1, err);
 	if (status == NK_OK) {
-		if (n)
-			memcpy(program->steps, found, (size_t)n * sizeof *found);
-		program->n_steps = n;
-		qsort(program->steps, (size_t)n, sizeof *found, by_number);
+		if (f.n)
+			memcpy(program->steps, f.found, (size_t)f.n * sizeof *f.found);
+		program->n_steps = f.n;
+		qsort(program->steps, (size_t)f.n, sizeof *f.found, by_number);
 	}
-	nk_free(program->memory, found, capacity * (int64_t)sizeof *found);
-	free(seen);
+	nk_free(program->memory, f.found, f.capacity * (int64_t)sizeof *f.found);
+	free(f.seen);
 	return status;
 }
 
-nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs, const int *slots, int n_slots, nk_program **out,
-                         nk_error *err)
+/* Inputs are columns (slots: their ids) or sub-trees (inputs); n_slots of either. */
+static nk_status program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs, const int *slots,
+                             nk_bound *const *inputs, int n_slots, nk_program **out, nk_error *err)
 {
 	NK_AUTO(nk_program) program = calloc(1, sizeof *program);
 	if (!program)
@@ -84,25 +104,38 @@ nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs,
 	program->arena = nk_arena_new(memory);
 	if (!program->arena)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a program");
-	NK_TRY(collect_steps(program, exprs, n_exprs, err));
+	NK_TRY(collect_steps(program, exprs, n_exprs, inputs, inputs ? n_slots : 0, err));
+	for (int i = 0; inputs && i < n_slots; i++) {
+		nk_step *step = program->n_steps ? &program->steps[step_of(program, inputs[i])] : NULL;
+		if (step && step->node == inputs[i])
+			step->slot = i;
+	}
 	for (int i = 0; i < program->n_steps; i++) {
 		nk_step *step = &program->steps[i];
 		step->last_use = i;
-		if (step->node->kind == NK_BOUND_COLUMN) {
-			for (int s = 0; s < n_slots && step->slot < 0; s++)
+		if (step->slot < 0 && step->node->kind == NK_BOUND_COLUMN) {
+			for (int s = 0; slots && s < n_slots && step->slot < 0; s++)
 				if (slots[s] == step->node->column)
 					step->slot = s;
 			if (step->slot < 0)
-				return nk_fail(err, NK_COLUMN_NOT_FOUND, "column id %d is not among a program's inputs", step->node->column);
-		} else if (step->node->kind == NK_BOUND_CALL) {
-			int *args;
-			NK_TRY(NK_ARENA_NEW(program->arena, &args, step->node->n_args + 1, err));
-			for (int a = 0; a < step->node->n_args; a++) {
-				args[a] = step_of(program, step->node->args[a]);
-				program->steps[args[a]].last_use = i;
-			}
-			step->args = args;
+				return nk_fail(err, NK_COLUMN_NOT_FOUND, "column id %d is not among a program's inputs",
+				               step->node->column);
 		}
+		int *args;
+		NK_TRY(NK_ARENA_NEW(program->arena, &args, step->n_args + 1, err));
+		for (int a = 0; a < step->n_args; a++) {
+			args[a] = step_of(program, step->deps[a]);
+			program->steps[args[a]].last_use = i;
+		}
+		step->args = args;
+		if (step->over)
+			NK_TRY(nk__over_compile(program, step, step->over->n_inputs, err));
+	}
+	if (program->n_partitions) {
+		NK_TRY(NK_ARENA_NEW(program->arena, &program->partition_last_use, program->n_partitions, err));
+		for (int i = 0; i < program->n_steps; i++)
+			if (program->steps[i].over)
+				program->partition_last_use[program->steps[i].over->partition] = i;
 	}
 	NK_TRY(NK_ARENA_NEW(program->arena, &program->outputs, n_exprs + 1, err));
 	program->n_outputs = n_exprs;
@@ -114,10 +147,25 @@ nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs,
 	return NK_OK;
 }
 
+nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs, int n_exprs, const int *slots,
+                         int n_slots, nk_program **out, nk_error *err)
+{
+	return program_new(memory, exprs, n_exprs, slots, NULL, n_slots, out, err);
+}
+
+nk_status nk__program_over_nodes(nk_memory *memory, nk_bound *const *exprs, int n_exprs,
+                                 nk_bound *const *inputs, int n_inputs, nk_program **out, nk_error *err)
+{
+	return program_new(memory, exprs, n_exprs, NULL, inputs, n_inputs, out, err);
+}
+
 void nk_program_free(nk_program *program)
 {
 	if (!program)
 		return;
+	for (int i = 0; i < program->n_steps; i++)
+		if (program->steps[i].over)
+			nk_program_free(program->steps[i].over->inner);
 	nk_arena_free(program->arena);
 	nk_memory_unref(program->memory);
 	free(program);
@@ -125,8 +173,8 @@ void nk_program_free(nk_program *program)
 
 /* AND of the validities of flat arguments, as one buffer; *out NULL when all rows are valid. A single validity that
  * several users may share is passed on as a reference. */
-static nk_status combine_validity(nk_memory *memory, nk_array *const *args, int n_args, int64_t n_rows, nk_buffer **out,
-                                  const uint8_t **bits, nk_error *err)
+static nk_status combine_validity(nk_memory *memory, nk_array *const *args, int n_args, int64_t n_rows,
+                                  nk_buffer **out, const uint8_t **bits, nk_error *err)
 {
 	const nk_array *only = NULL;
 	int n = 0;
@@ -162,14 +210,19 @@ static nk_status combine_validity(nk_memory *memory, nk_array *const *args, int 
 
 static bool is_all_null(const nk_array *array)
 {
-	return array->physical == NK_PHYSICAL_NONE || (array->encoding == NK_CONSTANT && !nk_array_is_valid(array, 0));
+	return array->physical == NK_PHYSICAL_NONE ||
+	       (array->encoding == NK_CONSTANT && !nk_array_is_valid(array, 0));
 }
 
 /* Flat or constant arguments, at least one flat (or none at all). */
-static nk_status run_kernel(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out,
-                            nk_error *err)
+static nk_status run_kernel(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
+                            nk_array **out, nk_error *err)
 {
-	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory};
+	nk_call context = {.func = call->func,
+	                   .dtype = call->dtype,
+	                   .options = call->options,
+	                   .data = call->data,
+	                   .memory = memory};
 	if (call->func->nulls == NK_NULLS_SEEN)
 		return call->kernel(&context, args, n_rows, out, err);
 	for (int i = 0; i < call->n_args; i++)
@@ -179,7 +232,8 @@ static nk_status run_kernel(const nk_bound *call, nk_memory *memory, nk_array *c
 	NK_TRY(combine_validity(memory, args, call->n_args, n_rows, &validity, &context.validity, err));
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(call->kernel(&context, args, n_rows, &result, err));
-	if (!validity || result->physical == NK_PHYSICAL_NONE || (result->encoding == NK_CONSTANT && !nk_array_is_valid(result, 0))) {
+	if (!validity || result->physical == NK_PHYSICAL_NONE ||
+	    (result->encoding == NK_CONSTANT && !nk_array_is_valid(result, 0))) {
 		*out = NK_STEAL(result);
 		return NK_OK;
 	}
@@ -202,8 +256,8 @@ static nk_status run_kernel(const nk_bound *call, nk_memory *memory, nk_array *c
 }
 
 /* One dictionary argument and constants: compute once per entry. */
-static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_array **args, int which, int64_t n_rows, nk_array **out,
-                                   nk_error *err)
+static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_array **args, int which,
+                                   int64_t n_rows, nk_array **out, nk_error *err)
 {
 	nk_array *coded = args[which];
 	args[which] = coded->dictionary;
@@ -233,11 +287,13 @@ static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_a
 		memcpy(validity->bytes, coded->validity, (size_t)nk_bitmap_bytes(n_rows));
 	}
 	if (!entries->validity && entries->physical == NK_PHYSICAL_VIEW)
-		return nk_array_new_dictionary(NK_STEAL(entries), n_rows, NK_STEAL(codes), NK_STEAL(validity), coded->n_nulls, out, err);
+		return nk_array_new_dictionary(NK_STEAL(entries), n_rows, NK_STEAL(codes), NK_STEAL(validity),
+		                               coded->n_nulls, out, err);
 
 	/* Anything but text is as cheap to gather now; entries that are null cannot stay in a dictionary. */
 	NK_AUTO(nk_array) gathered = NULL;
-	NK_TRY(nk_array_take(memory, entries, (const uint32_t *)(const void *)codes->bytes, n_rows, &gathered, err));
+	NK_TRY(
+		nk_array_take(memory, entries, (const uint32_t *)(const void *)codes->bytes, n_rows, &gathered, err));
 	if (!validity) {
 		*out = NK_STEAL(gathered);
 		return NK_OK;
@@ -250,7 +306,8 @@ static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_a
 
 enum { ARGS_ON_STACK = 8 };
 
-nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
+                       nk_array **out, nk_error *err)
 {
 	int n_constant = 0, n_dictionary = 0, dictionary = -1;
 	for (int i = 0; i < call->n_args; i++) {
@@ -280,12 +337,13 @@ nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const 
 				break;
 		}
 		if (status == NK_OK)
-			status = n_rows == 0 ? nk_array_new_null(memory, call->dtype, 1, &one, err) : run_kernel(call, memory, own, 1, &one, err);
+			status = n_rows == 0 ? nk_array_new_null(memory, call->dtype, 1, &one, err)
+			                     : run_kernel(call, memory, own, 1, &one, err);
 		if (status == NK_OK)
 			status = nk_array_new_constant(memory, one, n_rows, out, err);
 		nk_array_unref(one);
-	} else if (n_dictionary == 1 && n_constant == call->n_args - 1 && !call->func->fallible && !call->func->impure &&
-	           args[dictionary]->dictionary->n_rows <= n_rows &&
+	} else if (n_dictionary == 1 && n_constant == call->n_args - 1 && !call->func->fallible &&
+	           !call->func->impure && args[dictionary]->dictionary->n_rows <= n_rows &&
 	           (call->func->nulls == NK_NULLS_PROPAGATE || !args[dictionary]->validity)) {
 		memcpy(own, args, (size_t)call->n_args * sizeof *own);
 		status = run_on_dictionary(call, memory, own, dictionary, n_rows, out, err);
@@ -308,8 +366,8 @@ nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const 
 	return status;
 }
 
-nk_status nk_program_run(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows, nk_array **outputs,
-                         nk_error *err)
+nk_status nk_program_run(const nk_program *program, nk_memory *memory, nk_array *const *inputs,
+                         int64_t n_rows, nk_array **outputs, nk_error *err)
 {
 	nk_array *few[64], **values = few;
 	if (program->n_steps > NK_COUNT(few) && !(values = malloc((size_t)program->n_steps * sizeof *values)))
@@ -322,14 +380,14 @@ nk_status nk_program_run(const nk_program *program, nk_memory *memory, nk_array 
 		const nk_step *step = &program->steps[i];
 		const nk_bound *node = step->node;
 		switch (node->kind) {
-		case NK_BOUND_COLUMN:
-			values[i] = nk_array_ref(inputs[step->slot]);
-			break;
+		case NK_BOUND_COLUMN: values[i] = nk_array_ref(inputs[step->slot]); break;
 		case NK_BOUND_LITERAL:
 			status = nk_array_new_constant(memory, node->array, n_rows, &values[i], err);
 			break;
 		case NK_BOUND_SERIES:
-			status = nk_fail(err, NK_INVALID_OPERATION, "a Series cannot be evaluated batch by batch");
+		case NK_BOUND_OVER:
+			status =
+				nk_fail(err, NK_INVALID_OPERATION, "a Series or a window cannot be evaluated batch by batch");
 			break;
 		case NK_BOUND_CALL:
 			if (node->n_args > args_room) {

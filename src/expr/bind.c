@@ -180,6 +180,9 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 			else
 				expr = expr->args[strcmp(expr->func->name, "when") == 0 ? 1 : 0];
 			break;
+		case NK_EXPR_OVER:
+			expr = expr->args[0];
+			break;
 		}
 	/* The outermost rename wins over the ones inside it: each undoes what came before. */
 	if (n_renames && renames[0]->rename != NK_RENAME_KEEP) {
@@ -229,11 +232,12 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 				return nk_bound_column(c->binder, c->visible_ids[choices[i].positions[choices[i].n == 1 ? 0 : k]], out, err);
 		return nk_fail(err, NK_INVALID_OPERATION, "a selector stands where no columns can be chosen");
 	case NK_EXPR_CALL:
+	case NK_EXPR_OVER:
 		break;
 	}
 	nk_bound **args;
 	int n_args = node->n_args;
-	if (node->func->expands_selectors) {
+	if (node->kind == NK_EXPR_CALL && node->func->expands_selectors) {
 		nk_named *named;
 		NK_TRY(bind_all(c, node->args, node->n_args, &named, &n_args, err));
 		NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &args, n_args + 1, err));
@@ -248,6 +252,8 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 		for (int i = 0; i < n_args; i++)
 			args[i] = bound[order_place(o, node->args[i])];
 	}
+	if (node->kind == NK_EXPR_OVER)
+		return nk_bound_over(c->binder, args, &node->over, out, err);
 	return nk_bound_call(c->binder, node->func, args, n_args, node->options, c->grouped, out, err);
 }
 

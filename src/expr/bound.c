@@ -94,6 +94,10 @@ static uint64_t node_hash(const nk_bound *node)
 		for (int i = 0; i < node->n_args; i++)
 			hash = nk_hash_combine(hash, node->args[i]->hash);
 		return hash;
+	case NK_BOUND_OVER:
+		for (int i = 0; i < node->n_args; i++)
+			hash = nk_hash_combine(hash, node->args[i]->hash);
+		return nk_hash_combine(hash, (uint64_t)node->over.mapping);
 	}
 	return hash;
 }
@@ -117,6 +121,14 @@ static bool node_same(const nk_bound *a, const nk_bound *b)
 				return false;
 		for (int i = 0; i < nk_func_n_options(a->func); i++)
 			if (!nk_option_equal(&a->options[i], &b->options[i]))
+				return false;
+		return true;
+	case NK_BOUND_OVER:
+		if (a->n_args != b->n_args || a->over.n_keys != b->over.n_keys || a->over.descending != b->over.descending ||
+		    a->over.nulls_last != b->over.nulls_last || a->over.mapping != b->over.mapping || a->impure)
+			return false;
+		for (int i = 0; i < a->n_args; i++)
+			if (a->args[i] != b->args[i])
 				return false;
 		return true;
 	}
@@ -146,7 +158,7 @@ static nk_status collect_columns(nk_binder *binder, nk_bound *node, nk_error *er
 		node->columns = one;
 		node->n_columns = 1;
 	}
-	for (int i = 0; node->kind == NK_BOUND_CALL && i < node->n_args; i++) {
+	for (int i = 0; i < node->n_args; i++) {
 		const nk_bound *arg = node->args[i];
 		if (!arg->n_columns || arg->columns == node->columns)
 			continue;
@@ -367,6 +379,7 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		node.fallible |= bound_args[i]->fallible;
 		node.impure |= bound_args[i]->impure;
 		node.has_aggregate |= bound_args[i]->has_aggregate;
+		node.depth = NK_MAX(node.depth, bound_args[i]->depth);
 		all_literal &= bound_args[i]->kind == NK_BOUND_LITERAL;
 	}
 	switch (func->height) {
@@ -413,4 +426,44 @@ nk_status nk_bound_call_named(nk_binder *binder, const char *name, nk_bound *con
 	if (!func)
 		return nk_fail(err, NK_INVALID_OPERATION, "there is no function `%s`", name);
 	return call_new(binder, func, args, n_args, NULL, false, out, err);
+}
+
+enum { MOST_WINDOWS = 64 }; /* inside one another: their programs are compiled and run one in the other */
+
+nk_status nk_bound_over(nk_binder *binder, nk_bound *const *args, const nk_over *over, nk_bound **out, nk_error *err)
+{
+	int n_args = 1 + over->n_keys + over->n_order;
+	nk_bound *inner = args[0];
+	if (over->n_keys + over->n_order == 0)
+		return nk_fail(err, NK_COMPUTE, "at least one key is required in a group_by operation");
+	for (int i = 0; i < over->n_order; i++)
+		if (args[1 + over->n_keys + i]->shape == NK_SHAPE_SCALAR && args[1 + over->n_keys + i]->kind != NK_BOUND_LITERAL)
+			return nk_fail(err, NK_SHAPE, "the order by expression of a window evaluates to one value, not to one a row");
+	nk_bound node = {.kind = NK_BOUND_OVER, .dtype = inner->dtype, .over = *over, .n_args = n_args,
+	                 .shape = over->mapping == NK_MAP_EXPLODE ? NK_SHAPE_ANY : NK_SHAPE_ROWS};
+	if (over->mapping == NK_MAP_JOIN && inner->shape != NK_SHAPE_SCALAR && !(node.dtype = nk_dtype_list(inner->dtype)))
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
+	nk_bound **bound_args;
+	NK_TRY(NK_ARENA_NEW(binder->arena, &bound_args, n_args, err));
+	memcpy(bound_args, args, (size_t)n_args * sizeof *args);
+	node.args = bound_args;
+	for (int i = 0; i < n_args; i++) {
+		node.fallible |= args[i]->fallible;
+		node.impure |= args[i]->impure;
+		node.depth = NK_MAX(node.depth, args[i]->depth + 1);
+	}
+	if (node.depth > MOST_WINDOWS)
+		return nk_fail(err, NK_INVALID_OPERATION, "more than %d windows inside one another", MOST_WINDOWS);
+	node.hash = node_hash(&node);
+	uint32_t slot;
+	if ((*out = table_find(binder, &node, &slot)))
+		return NK_OK;
+	return table_add(binder, &node, slot, out, err);
+}
+
+nk_status nk_bound_rebuild(nk_binder *binder, const nk_bound *node, nk_bound *const *args, nk_bound **out, nk_error *err)
+{
+	if (node->kind == NK_BOUND_OVER)
+		return nk_bound_over(binder, args, &node->over, out, err);
+	return call_new(binder, node->func, args, node->n_args, node->options, false, out, err);
 }

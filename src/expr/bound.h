@@ -15,6 +15,7 @@ typedef enum nk_bound_kind {
 	NK_BOUND_LITERAL, /* one value: `value` */
 	NK_BOUND_SERIES,  /* data given by the user: `series` */
 	NK_BOUND_CALL,
+	NK_BOUND_OVER, /* args[0] within groups of equal keys, see nk_over */
 } nk_bound_kind;
 
 typedef enum nk_shape {
@@ -43,6 +44,8 @@ struct nk_bound {
 	nk_kernel *kernel;
 	const nk_aggregate *aggregate;
 	nk_segmented_kernel *segmented;
+	nk_over over;
+	int depth; /* windows inside one another */
 	int n_args;
 	nk_bound *const *args;
 	int n_columns;      /* distinct ids of columns in the tree, ascending */
@@ -84,6 +87,12 @@ NK_MUST_CHECK nk_status nk_bound_literal(nk_binder *binder, const nk_scalar *val
 /* Applies the function's rules to bound arguments; options has one value per option (NULL: defaults). */
 NK_MUST_CHECK nk_status nk_bound_call(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args,
                                       const nk_option *options, bool grouped, nk_bound **out, nk_error *err);
+/* args: the expression, over->n_keys keys, over->n_order keys of order. */
+NK_MUST_CHECK nk_status nk_bound_over(nk_binder *binder, nk_bound *const *args, const nk_over *over, nk_bound **out,
+                                      nk_error *err);
+/* The node again, a call or a window, on other arguments of the same dtypes. */
+NK_MUST_CHECK nk_status nk_bound_rebuild(nk_binder *binder, const nk_bound *node, nk_bound *const *args, nk_bound **out,
+                                         nk_error *err);
 /* Shorthand: a call of an existing row by name with default options. */
 NK_MUST_CHECK nk_status nk_bound_call_named(nk_binder *binder, const char *name, nk_bound *const *args, int n_args,
                                             nk_bound **out, nk_error *err);

@@ -170,6 +170,13 @@ nk_status nk__expr_rename(nk_expr *inner, nk_rename how, const char *affix, nk_e
 	return NK_OK;
 }
 
+nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out, nk_error *err)
+{
+	NK_TRY(expr_new(NK_EXPR_OVER, args, 1 + over->n_keys + over->n_order, out, err));
+	(*out)->over = *over;
+	return NK_OK;
+}
+
 const char *nk__expr_output_name(const nk_expr *expr)
 {
 	for (;;)
@@ -187,6 +194,9 @@ const char *nk__expr_output_name(const nk_expr *expr)
 				return expr->func->name;
 			/* when(predicate, then, otherwise) is named after `then` */
 			expr = expr->args[strcmp(expr->func->name, "when") == 0 ? 1 : 0];
+			break;
+		case NK_EXPR_OVER:
+			expr = expr->args[0];
 			break;
 		case NK_EXPR_RENAME:
 			if (expr->rename != NK_RENAME_KEEP)

@@ -16,9 +16,21 @@ typedef enum nk_expr_kind {
 	NK_EXPR_ALIAS,    /* args[0] under `name` */
 	NK_EXPR_RENAME,   /* args[0]; output name: rename says how, name is the affix */
 	NK_EXPR_SELECTOR, /* columns chosen by name, dtype or position when bound */
+	NK_EXPR_OVER,     /* args[0] within groups of equal keys: over says which arguments are what */
 } nk_expr_kind;
 
 typedef enum nk_rename { NK_RENAME_KEEP, NK_RENAME_PREFIX, NK_RENAME_SUFFIX, NK_RENAME_UPPER, NK_RENAME_LOWER } nk_rename;
+
+/* How the results of a window's groups become rows: each at its own row, each row the list of its group's, or one
+ * group after another. One value a group is repeated in the first two. */
+typedef enum nk_mapping { NK_MAP_ROWS, NK_MAP_JOIN, NK_MAP_EXPLODE } nk_mapping;
+
+/* The arguments of a window: the expression, n_keys that partition, n_order that order the rows of a partition. */
+typedef struct nk_over {
+	int n_keys, n_order;
+	bool descending, nulls_last;
+	nk_mapping mapping;
+} nk_over;
 
 typedef enum nk_selector_kind {
 	NK_SELECT_ALL,
@@ -64,6 +76,7 @@ struct nk_expr {
 	const nk_func *func;
 	nk_option *options;   /* one per option of the row; strings owned */
 	nk_rename rename;
+	nk_over over;
 	nk_selector_kind selector;
 	bool strict;
 	int64_t *positions;   /* NK_SELECT_POSITIONS; n_items of them */
@@ -84,6 +97,8 @@ NK_MUST_CHECK nk_status nk__expr_call(const nk_func *func, nk_expr *const *args,
                                       const nk_option *options, int n_options, nk_expr **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__expr_rename(nk_expr *expr, nk_rename how, const char *affix, nk_expr **out, nk_error *err);
+/* args: the expression, then keys, then what orders, as many as over says. Borrows them. */
+NK_MUST_CHECK nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__selector_names(const char *const *names, int n, bool strict, nk_selector_kind kind, nk_expr **out,
                                            nk_error *err); /* NAMES, STARTS, ENDS, CONTAINS */
 NK_MUST_CHECK nk_status nk__selector_dtypes(const nk_dtype *const *dtypes, int n, nk_expr **out, nk_error *err);

@@ -135,6 +135,23 @@ static bool push_call(stack *s, const nk_func *func, const void *const *args, in
 	return push(s, NULL, "(") && push(s, NULL, name) && push(s, NULL, ".") && push(s, args[0], NULL);
 }
 
+/* x.over([keys]), or with an order x.over(partition_by: [keys], order_by: [keys]). */
+static bool push_over(stack *s, const nk_over *over, const void *const *args)
+{
+	const void *const *keys = args + 1, *const *order = keys + over->n_keys;
+	if (!push(s, NULL, over->n_order > 1 ? "])" : over->n_order ? ")" : "])"))
+		return false;
+	for (int i = over->n_order; i-- > 0;)
+		if (!push(s, order[i], NULL) || (i && !push(s, NULL, ", ")))
+			return false;
+	if (over->n_order && !push(s, NULL, over->n_order > 1 ? "], order_by: [" : "], order_by: "))
+		return false;
+	for (int i = over->n_keys; i-- > 0;)
+		if (!push(s, keys[i], NULL) || (i && !push(s, NULL, ", ")))
+			return false;
+	return push(s, NULL, over->n_order ? ".over(partition_by: [" : ".over([") && push(s, args[0], NULL);
+}
+
 static const char *const selector_names[] = {"all", "by_name", "by_dtype", "by_class", "by_index", "starts_with", "ends_with", "contains"};
 
 void nk__expr_format(const nk_expr *expr, nk_text *out)
@@ -184,6 +201,9 @@ void nk__expr_format(const nk_expr *expr, nk_text *out)
 		case NK_EXPR_CALL:
 			ok = push_call(&s, node->func, (const void *const *)node->args, node->n_args, node->options, out);
 			break;
+		case NK_EXPR_OVER:
+			ok = push_over(&s, &node->over, (const void *const *)node->args);
+			break;
 		}
 	}
 	if (!ok)
@@ -208,6 +228,8 @@ void nk_bound_format(const nk_binder *binder, const nk_bound *expr, nk_text *out
 			format_literal(out, &node->value, node->is_untyped);
 		else if (node->kind == NK_BOUND_SERIES)
 			nk_text_append_string(out, "Series");
+		else if (node->kind == NK_BOUND_OVER)
+			ok = push_over(&s, &node->over, (const void *const *)node->args);
 		else
 			ok = push_call(&s, node->func, (const void *const *)node->args, node->n_args, node->options, out);
 	}

@@ -86,7 +86,7 @@ nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *f
 				made[at] = to[i];
 				replaced = true;
 			}
-		if (replaced || node->kind != NK_BOUND_CALL || !node->n_args)
+		if (replaced || !node->n_args)
 			continue;
 		if (node->n_args > n_args_room) {
 			nk_bound **grown = realloc(args, (size_t)node->n_args * sizeof *args);
@@ -103,7 +103,7 @@ nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *f
 			changed |= args[i] != node->args[i];
 		}
 		if (changed)
-			status = nk_bound_call(binder, node->func, args, node->n_args, node->options, false, &made[at], err);
+			status = nk_bound_rebuild(binder, node, args, &made[at], err);
 	}
 	if (status == NK_OK)
 		*out = made[r.n - 1];

@@ -122,6 +122,12 @@ static nk_status put_node(nk_memory *memory, const listing *l, const nk_expr *no
 	case NK_EXPR_RENAME:
 		nk_wire_put_number(out, node->rename);
 		break;
+	case NK_EXPR_OVER:
+		nk_wire_put_number(out, (uint64_t)node->over.n_keys);
+		nk_wire_put_number(out, node->over.descending);
+		nk_wire_put_number(out, node->over.nulls_last);
+		nk_wire_put_number(out, node->over.mapping);
+		break;
 	case NK_EXPR_SELECTOR:
 		nk_wire_put_number(out, node->selector);
 		nk_wire_put_number(out, node->strict);
@@ -283,11 +289,25 @@ static nk_status read_selector(nk_wire *in, nk_expr **args, int n_args, nk_expr 
 	return status;
 }
 
+static nk_status read_over(nk_wire *in, nk_expr **args, int n_args, nk_expr **out, nk_error *err)
+{
+	int64_t n_keys, descending, nulls_last, mapping;
+	if (n_args < 1)
+		return damaged(err);
+	NK_TRY(nk_wire_count(in, n_args - 1, &n_keys, err));
+	NK_TRY(nk_wire_count(in, 1, &descending, err));
+	NK_TRY(nk_wire_count(in, 1, &nulls_last, err));
+	NK_TRY(nk_wire_count(in, NK_MAP_EXPLODE, &mapping, err));
+	nk_over over = {.n_keys = (int)n_keys, .n_order = n_args - 1 - (int)n_keys, .descending = descending,
+	                .nulls_last = nulls_last, .mapping = (nk_mapping)mapping};
+	return nk__expr_over(args, &over, out, err);
+}
+
 static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earlier, int64_t n_earlier, nk_expr **out, nk_error *err)
 {
 	int64_t kind, n_args, how;
 	const char *name;
-	NK_TRY(nk_wire_count(in, NK_EXPR_SELECTOR, &kind, err));
+	NK_TRY(nk_wire_count(in, NK_EXPR_OVER, &kind, err));
 	NK_TRY(nk_wire_string(in, &name, err));
 	NK_TRY(nk_wire_count(in, in->end - in->at, &n_args, err));
 	nk_expr **args = calloc((size_t)n_args + 1, sizeof *args);
@@ -331,6 +351,9 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earli
 			status = damaged(err);
 		if (status == NK_OK)
 			status = nk__expr_rename(args[0], (nk_rename)how, name, out, err);
+		break;
+	case NK_EXPR_OVER:
+		status = read_over(in, args, (int)n_args, out, err);
 		break;
 	case NK_EXPR_SELECTOR:
 		status = read_selector(in, args, (int)n_args, out, err);

@@ -330,6 +330,50 @@ static nk_status push_join(pushdown *self, nk_rel *rel, nk_bounds *above, nk_err
 	return NK_OK;
 }
 
+/* Whether the window's partitions are told apart by this column: then whole partitions pass or fail a predicate on it. */
+static bool partitions_by(const nk_bound *over, int column)
+{
+	for (int k = 0; k < over->over.n_keys; k++)
+		if (over->args[1 + k]->kind == NK_BOUND_COLUMN && over->args[1 + k]->column == column)
+			return over->over.mapping != NK_MAP_EXPLODE;
+	return false;
+}
+
+/* Where every expression is row by row or a window, predicates on keys of all windows go below. */
+static nk_status push_windows(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *err)
+{
+	nk_opt *opt = self->opt;
+	nk_bounds stack = {0}, windows = {0};
+	nk_bound **exprs = rel->map.exprs;
+	for (int i = 0; i < rel->n_columns; i++)
+		if (!exprs[i]->elementwise)
+			NK_TRY(nk__bounds_add_once(opt, &stack, exprs[i], err));
+	for (int i = 0; i < stack.n; i++) {
+		nk_bound *node = stack.items[i];
+		if (node->impure || (node->kind == NK_BOUND_CALL && node->func->height != NK_ELEMENTWISE) ||
+		    node->kind == NK_BOUND_SERIES)
+			return NK_OK;
+		if (node->kind == NK_BOUND_OVER)
+			NK_TRY(nk__bounds_add(opt, &windows, node, err));
+		for (int a = 0; node->kind == NK_BOUND_CALL && a < node->n_args; a++)
+			if (!node->args[a]->elementwise)
+				NK_TRY(nk__bounds_add_once(opt, &stack, node->args[a], err));
+	}
+	if (!windows.n)
+		return NK_OK;
+	int *keys, n = 0;
+	NK_TRY(NK_ARENA_NEW(opt->arena, &keys, windows.items[0]->over.n_keys + 1, err));
+	for (int k = 0; k < windows.items[0]->over.n_keys; k++) {
+		const nk_bound *key = windows.items[0]->args[1 + k];
+		bool is_key = key->kind == NK_BOUND_COLUMN;
+		for (int w = 0; w < windows.n && is_key; w++)
+			is_key = partitions_by(windows.items[w], key->column);
+		if (is_key)
+			keys[n++] = key->column;
+	}
+	return n ? push_through(self, rel, keys, n, above, err) : NK_OK;
+}
+
 static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *err)
 {
 	switch (rel->kind) {
@@ -345,7 +389,7 @@ static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *e
 		                           : NK_OK;
 	case NK_REL_UNIQUE: return push_through(self, rel, rel->unique.keys, rel->unique.n_keys, above, err);
 	case NK_REL_UNION: return push_union(self, rel, above, err);
-	case NK_REL_MAP:       /* its expressions see other rows */
+	case NK_REL_MAP: return push_windows(self, rel, above, err);
 	case NK_REL_SLICE:     /* counts rows */
 	case NK_REL_ZIP:       /* and here the other input's rows would no longer lie beside them */
 	case NK_REL_ROW_INDEX: /* numbers rows */

@@ -125,8 +125,7 @@ static nk_status simplify_expr(simplifier *self, nk_bound *expr, nk_bound **out,
 			/* Binding again chose the same kernels: dtypes and shapes of the arguments are as before. Outside of
 			 * the grouped context only, where dtype rules differ. */
 			nk_bound *again;
-			NK_TRY(
-				nk_bound_call(opt->binder, top->func, args, top->n_args, top->options, false, &again, err));
+			NK_TRY(nk_bound_rebuild(opt->binder, top, args, &again, err));
 			if (again->dtype == top->dtype && again->shape == top->shape)
 				result = again;
 		}
