@@ -349,6 +349,25 @@ static nk_status concat_structs(nk_memory *memory, nk_array *const *arrays, int 
 	return status;
 }
 
+/* Slices of one array, one after another: their values are in one piece already. */
+static bool are_adjacent(nk_array *const *arrays, int n_arrays)
+{
+	const nk_array *first = arrays[0];
+	if (n_arrays < 2 || first->physical == NK_PHYSICAL_BOOL || first->physical == NK_PHYSICAL_LIST ||
+	    first->physical == NK_PHYSICAL_STRUCT || first->physical == NK_PHYSICAL_NONE)
+		return false;
+	const char *end = first->values;
+	int width = nk_physical_size(first->physical);
+	for (int i = 0; i < n_arrays; i++) {
+		const nk_array *array = arrays[i];
+		if (array->encoding != NK_FLAT || array->physical != first->physical || array->heap != first->heap ||
+		    array->values_buffer != first->values_buffer || array->values != end)
+			return false;
+		end += array->n_rows * width;
+	}
+	return true;
+}
+
 static nk_status concat(nk_memory *memory, nk_array *const *arrays, int n_arrays, nk_array **out,
                         nk_error *err)
 {
@@ -356,6 +375,11 @@ static nk_status concat(nk_memory *memory, nk_array *const *arrays, int n_arrays
 	NK_AUTO(nk_buffer) validity = NULL;
 	if (total.physical != NK_PHYSICAL_NONE)
 		NK_TRY(concat_validity(memory, arrays, n_arrays, &total, &validity, err));
+	if (are_adjacent(arrays, n_arrays)) {
+		NK_TRY(nk_array_with_validity(arrays[0], NK_STEAL(validity), total.n_nulls, out, err));
+		(*out)->n_rows = total.n_rows;
+		return NK_OK;
+	}
 	if (total.physical == NK_PHYSICAL_LIST)
 		return concat_lists(memory, arrays, n_arrays, &total, &validity, out, err);
 	if (total.physical == NK_PHYSICAL_STRUCT)

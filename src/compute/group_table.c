@@ -44,6 +44,7 @@ struct nk_group_table {
 	bool may_window, windowed;
 	uint32_t *window;
 	int64_t window_base, n_window;
+	int64_t n_coming; /* rows of the insert in progress: a window smaller than these costs less than they do */
 
 	uint32_t *codes_cache;
 	int64_t n_combinations, combinations_capacity;
@@ -383,7 +384,8 @@ static nk_status window_reserve(nk_group_table *table, int64_t low, int64_t high
 	}
 	uint64_t range = (uint64_t)last - (uint64_t)base;
 	int64_t n_groups = table->n_groups + n;
-	*fits = range < WINDOW_FREE || (range < WINDOW_MAX && (int64_t)range / WINDOW_SPARSE < n_groups);
+	*fits = range < WINDOW_FREE || range < (uint64_t)table->n_coming / 4 ||
+	        (range < WINDOW_MAX && (int64_t)range / WINDOW_SPARSE < n_groups);
 	if (!*fits)
 		return NK_OK;
 	/* Room to spare on the side that grows, so that ascending keys do not move the window each time. */
@@ -584,9 +586,12 @@ nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, in
 		NK_TRY(dictionaries_set(table, keys, n_combinations, err));
 		return dictionary_rows(table, keys, n_rows, groups, err);
 	}
-	for (int64_t first = 0; first < n_rows; first += BLOCK)
-		NK_TRY(block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), true, groups + first, err));
-	return NK_OK;
+	table->n_coming = n_rows;
+	nk_status status = NK_OK;
+	for (int64_t first = 0; first < n_rows && status == NK_OK; first += BLOCK)
+		status = block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), true, groups + first, err);
+	table->n_coming = 0;
+	return status;
 }
 
 nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
