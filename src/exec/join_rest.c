@@ -3,9 +3,6 @@
  * after another, and then hands out that partition's unmatched rows. */
 #include "exec/join_internal.h"
 
-/* Morsels of the rest come after all others. */
-enum { REST_MORSEL = 1 << 22 };
-
 static inline nk_join *of_rest(nk_stream *rest) { return (nk_join *)((char *)rest - offsetof(nk_join, rest)); }
 
 static nk_status keep_ready(void *data, nk_batch *batch, nk_error *err)
@@ -38,7 +35,7 @@ static nk_status next_marked(nk_join *join, nk_batch **out, nk_error *err)
 			return NK_OK;
 		NK_TRY(nk__join_unmatched(join, &join->side, first, NK_MIN(batch_rows, join->n_build_rows - first), out, err));
 		if (*out)
-			(*out)->morsel = REST_MORSEL + first / batch_rows;
+			(*out)->morsel = first / batch_rows;
 	}
 	return NK_OK;
 }
@@ -72,7 +69,7 @@ static nk_status partition_step(nk_join *join, nk__join_worker *worker, bool *mo
 	if (worker->next_piece < worker->pieces.n_batches) {
 		nk_batch **at = &worker->pieces.batches[worker->next_piece++];
 		NK_AUTO(nk_batch) piece = NK_STEAL(*at);
-		piece->morsel = REST_MORSEL + worker->partition;
+		piece->morsel = worker->partition;
 		return nk__join_match(join, &worker->side, &worker->prober, piece, keep_ready, worker, err);
 	}
 	if (worker->next_row < 0) {
@@ -91,7 +88,7 @@ static nk_status partition_step(nk_join *join, nk__join_worker *worker, bool *mo
 	worker->next_row += n;
 	if (!batch)
 		return NK_OK;
-	batch->morsel = REST_MORSEL + worker->partition;
+	batch->morsel = worker->partition;
 	batch->number = worker->prober.next_number++;
 	return keep_ready(worker, batch, err);
 }

@@ -133,6 +133,7 @@ typedef struct head_run {
 	const nk_pipeline *pipeline;
 	const nk_head *head;
 	int64_t morsel_base; /* heads follow one another in order */
+	int64_t morsel_end;  /* behind the last that any worker met; atomic */
 } head_run;
 
 static bool is_satisfied(const nk_pipeline *pipeline)
@@ -145,7 +146,15 @@ static bool is_satisfied(const nk_pipeline *pipeline)
 	return false;
 }
 
-static nk_status pass_batches(const head_run *run, int worker, nk_error *err)
+static void note_morsel(head_run *run, int64_t morsel)
+{
+	int64_t end = __atomic_load_n(&run->morsel_end, __ATOMIC_RELAXED);
+	while (morsel >= end && !__atomic_compare_exchange_n(&run->morsel_end, &end, morsel + 1, true, __ATOMIC_RELAXED,
+	                                                     __ATOMIC_RELAXED))
+		;
+}
+
+static nk_status pass_batches(head_run *run, int worker, nk_error *err)
 {
 	nk_stream *stream = run->head->stream;
 	while (!nk_exec_stopped(run->exec)) {
@@ -156,6 +165,7 @@ static nk_status pass_batches(const head_run *run, int worker, nk_error *err)
 		if (!batch)
 			return NK_OK;
 		batch->morsel += run->morsel_base;
+		note_morsel(run, batch->morsel);
 		NK_TRY(nk_push(run->head->first, worker, batch, err));
 	}
 	return NK_OK;
@@ -163,7 +173,7 @@ static nk_status pass_batches(const head_run *run, int worker, nk_error *err)
 
 static nk_status run_worker(void *argument, int worker, nk_error *err)
 {
-	const head_run *run = argument;
+	head_run *run = argument;
 	nk_busy outer = nk_busy_enter(run->head->stream->counters);
 	nk_status status = pass_batches(run, worker, err);
 	nk_busy_leave(outer);
@@ -172,27 +182,36 @@ static nk_status run_worker(void *argument, int worker, nk_error *err)
 
 static nk_status cancelled(nk_error *err) { return nk_fail(err, NK_CANCELLED, "the query was cancelled"); }
 
-static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int index,
-                          nk_error *err)
+static nk_status start_stream(nk_stream *stream, nk_error *err)
 {
-	head_run run = {exec, pipeline, head, (int64_t)index << 40};
-	if (head->stream->ops->start) {
-		nk_busy outer = nk_busy_enter(head->stream->counters);
-		nk_status status = head->stream->ops->start(head->stream, err);
-		nk_busy_leave(outer);
-		NK_TRY(status);
-	}
+	if (!stream->ops->start)
+		return NK_OK;
+	nk_busy outer = nk_busy_enter(stream->counters);
+	nk_status status = stream->ops->start(stream, err);
+	nk_busy_leave(outer);
+	return status;
+}
+
+/* *n_morsels counts the morsels of the heads that have run. */
+static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int64_t *n_morsels, nk_error *err)
+{
+	head_run run = {exec, pipeline, head, *n_morsels, *n_morsels};
+	NK_TRY(start_stream(head->stream, err));
 	int64_t hint = head->stream->n_rows_hint;
-	int n_workers = exec->n_workers;
-	if (pipeline->one_worker || (hint >= 0 && hint <= exec->morsel_rows))
-		n_workers = 1;
-	if (n_workers == 1)
+	bool alone = exec->n_workers == 1 || pipeline->one_worker || (hint >= 0 && hint <= exec->morsel_rows);
+	if (alone) {
 		NK_TRY(run_worker(&run, 0, err));
-	for (int i = 0; n_workers > 1 && i < n_workers; i++)
-		NK_TRY(nk_task_spawn(exec->tasks, run_worker, &run, i, err));
-	if (n_workers > 1)
-		return nk_task_group_wait(exec->tasks, err);
-	return nk_exec_stopped(exec) ? cancelled(err) : NK_OK;
+	} else {
+		nk_status spawned = NK_OK;
+		for (int i = 0; spawned == NK_OK && i < exec->n_workers; i++)
+			spawned = nk_task_spawn(exec->tasks, run_worker, &run, i, err);
+		/* Those that were spawned refer to `run`. */
+		nk_status waited = nk_task_group_wait(exec->tasks, spawned == NK_OK ? err : NULL);
+		NK_TRY(spawned);
+		NK_TRY(waited);
+	}
+	*n_morsels = run.morsel_end;
+	return alone && nk_exec_stopped(exec) ? cancelled(err) : NK_OK;
 }
 
 /* Workers' ends, then the end of all. */
@@ -214,10 +233,10 @@ nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
 {
 	const nk_exec *exec = all->exec;
 	for (nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next) {
-		int index = 0;
-		for (nk_head *head = pipeline->heads; head; head = head->next, index++)
+		int64_t n_morsels = 0;
+		for (nk_head *head = pipeline->heads; head; head = head->next)
 			if (!head->is_needed || head->is_needed(head->data))
-				NK_TRY(run_head(exec, pipeline, head, index, err));
+				NK_TRY(run_head(exec, pipeline, head, &n_morsels, err));
 		for (int r = 0; r < pipeline->n_receivers; r++)
 			NK_TRY(end_receiver(exec, pipeline->receivers[r], r == pipeline->n_receivers - 1, err));
 	}
