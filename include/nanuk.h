@@ -42,6 +42,7 @@ typedef enum nk_status {
 	NK_FOREIGN,                /* a callback failed; its payload travels in nk_error */
 	NK_SQL_INTERFACE,
 	NK_SQL_SYNTAX,
+	NK_NOT_IMPLEMENTED,        /* the registry has no such function */
 	NK_STATUS_N
 } nk_status;
 
@@ -190,7 +191,7 @@ NK_API nk_status nk_expr_format(const nk_expr *expr, char **out, nk_error *err);
 /* Names of the columns that occur, leftmost first, each once, separated by NUL and ended by two. */
 NK_API nk_status nk_expr_root_names(const nk_expr *expr, char **out, nk_error *err);
 
-/* Selectors. kind: "all", "names", "starts_with", "ends_with", "contains" (names), "dtypes" (names are dtypes),
+/* Selectors. kind: "all", "names", "starts_with", "ends_with", "contains", "matches" (names), "dtypes" (names are dtypes),
  * "classes" (names are "integer", "float", "numeric", "string", "temporal", "boolean", "decimal", "date",
  * "datetime", "duration", "time", "binary", "nested", "list", "struct", "signed_integer", "unsigned_integer",
  * "null"). strict: names must exist. */

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from nanuk import _nanuk
 from nanuk.exceptions import Removed
+from nanuk.expr_math import ExprMath
+from nanuk.expr_rows import ExprRows
+from nanuk.expr_stats import ExprStats
+from nanuk.expr_windows import ExprWindows
 from nanuk.parse import dtype_text, flatten, is_several
 
 
-class Expr(_nanuk.Expr):
+class Expr(_nanuk.Expr, ExprRows, ExprMath, ExprStats, ExprWindows):
     """An expression: what to compute, to be used in select, with_columns, filter, agg and the like.
 
     Made by `col`, `lit` and other functions; operators and methods make new ones. Immutable. Comparison makes an
@@ -40,6 +44,55 @@ class Expr(_nanuk.Expr):
         from nanuk.expr_name import ExprName
 
         return ExprName(self)
+
+    @property
+    def list(self):
+        """Functions of lists."""
+        from nanuk.expr_list import ExprList
+
+        return ExprList(self)
+
+    @property
+    def arr(self):
+        """Functions of Arrays."""
+        from nanuk.expr_arr import ExprArr
+
+        return ExprArr(self)
+
+    @property
+    def struct(self):
+        """Functions of Structs."""
+        from nanuk.expr_struct import ExprStruct
+
+        return ExprStruct(self)
+
+    @property
+    def bin(self):
+        """Functions of Binary."""
+        from nanuk.expr_bin import ExprBin
+
+        return ExprBin(self)
+
+    @property
+    def cat(self):
+        """Functions of Categoricals and Enums."""
+        from nanuk.expr_cat import ExprCat
+
+        return ExprCat(self)
+
+    @property
+    def map(self):
+        """Functions of Maps."""
+        from nanuk.expr_cat import ExprMap
+
+        return ExprMap(self)
+
+    @property
+    def ext(self):
+        """Functions of extension dtypes."""
+        from nanuk.expr_cat import ExprExt
+
+        return ExprExt(self)
 
     @property
     def meta(self):
@@ -239,21 +292,26 @@ class Expr(_nanuk.Expr):
     def fill_null(self, value=None, strategy: str | None = None, limit: int | None = None) -> Expr:
         """A value, or by a strategy another of the column, in place of nulls.
 
-        Strategies: "min", "max", "mean", "zero", "one". Raises ValueError unless one of value and strategy is given.
+        Strategies: "forward", "backward", "min", "max", "mean", "zero", "one". Raises ValueError unless one of value and
+        strategy is given, or for a limit of another strategy than the first two.
         """
-        if (value is None) == (strategy is None):
-            raise ValueError("must specify either a fill `value` or `strategy`" if value is None else
-                             "cannot specify both `value` and `strategy`")  # fmt: skip
-        if strategy not in (None, "forward", "backward") and limit is not None:
+        if value is not None and strategy is not None:
+            raise ValueError("cannot specify both `value` and `strategy`")
+        if value is None and strategy is None:
+            raise ValueError("must specify either a fill `value` or `strategy`")
+        if strategy not in ("forward", "backward") and limit is not None:
             raise ValueError("can only specify `limit` when strategy is set to 'backward' or 'forward'")
-        if strategy is not None:
-            if strategy in ("min", "max", "mean"):
-                value = self._call(strategy)
-            elif strategy in ("zero", "one"):
-                value = _nanuk.lit(0 if strategy == "zero" else 1)
-            else:
-                msg = f"the strategy {strategy!r} does not exist"
-                raise ValueError(msg)
+        if strategy == "forward":
+            return self._call("forward_fill", limit=limit)
+        if strategy == "backward":
+            return self._call("backward_fill", limit=limit)
+        if strategy in ("min", "max", "mean"):
+            value = self._call(strategy)
+        elif strategy in ("zero", "one"):
+            value = _nanuk.lit(0 if strategy == "zero" else 1)
+        elif strategy is not None:
+            msg = f"strategy {strategy!r} is not supported"
+            raise ValueError(msg)
         return self._call("fill_null", value)
 
     def fill_nan(self, value) -> Expr:
@@ -326,10 +384,6 @@ class Expr(_nanuk.Expr):
         """Whether all values are true; Kleene logic when nulls are not ignored."""
         return self._call("all", ignore_nulls=ignore_nulls)
 
-    def n_unique(self) -> Expr:
-        """How many different values there are; null counts as one."""
-        return self._call("n_unique")
-
     def first(self, *, ignore_nulls: bool = False) -> Expr:
         """The first value."""
         return self._call("first", ignore_nulls=ignore_nulls) if ignore_nulls else self._call("first")
@@ -344,7 +398,9 @@ class Expr(_nanuk.Expr):
 
     def quantile(self, quantile, interpolation: str = "nearest") -> Expr:
         """A quantile: "nearest", "lower", "higher", "midpoint", "linear" or "equiprobable"."""
-        return self._call("quantile", quantile, interpolation=interpolation)
+        if isinstance(quantile, _nanuk.Expr):
+            raise NotImplementedError("an expression as `quantile` is not implemented yet")
+        return self._call("quantile", quantile=float(quantile), interpolation=interpolation)
 
     def implode(self, *, maintain_order: bool = True) -> Expr:
         """All values as one list."""
@@ -385,6 +441,19 @@ class Expr(_nanuk.Expr):
     def pipe(self, function, *args, **kwargs):
         """`function(self, *args, **kwargs)`."""
         return function(self, *args, **kwargs)
+
+    def pipe_with_dtype(self, function) -> Expr:
+        """`function(self, dtype)`, once the dtype is known."""
+        raise NotImplementedError("`pipe_with_dtype` is not implemented yet")
+
+    def map_batches(self, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False) -> Expr:
+        """A Python function of the whole column, as a Series."""
+        raise NotImplementedError("`map_batches` is not implemented yet")
+
+    def map_elements(self, function, return_dtype=None, *, skip_nulls: bool = True, pass_name: bool = False,
+                     strategy: str = "thread_local") -> Expr:  # fmt: skip
+        """A Python function of each value."""
+        raise NotImplementedError("`map_elements` is not implemented yet")
 
     def exclude(self, columns, *more_columns) -> Expr:
         """A choice of columns without some of them, given by name or dtype.

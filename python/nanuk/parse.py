@@ -95,3 +95,60 @@ def dtype_text(dtype) -> str:
         msg = f"{dtype!r} needs parameters"
         raise TypeError(msg)
     return text
+
+
+def whole(name: str, value, kind: type = int):
+    """A number that must be known when the expression is made.
+
+    Raises NotImplementedError for an expression, TypeError for another thing.
+    """
+    if type(value) is kind:
+        return value
+    if isinstance(value, _nanuk.Expr):
+        msg = f"an expression as `{name}` is not implemented yet"
+        raise NotImplementedError(msg)
+    if kind is float and isinstance(value, (int, float)):
+        return float(value)
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        return value.__index__()
+    msg = f"`{name}` must be a number, got {type(value).__name__!r}"
+    raise TypeError(msg)
+
+
+def flag_text(name: str, flags, n: int) -> str:
+    """One flag for n keys, or as many, as text of "0" and "1".
+
+    Raises ValueError for another number of them.
+    """
+    if isinstance(flags, bool):
+        return "1" if flags else "0"
+    flags = list(flags)
+    if len(flags) != n:
+        msg = f"the length of `{name}` ({len(flags)}) does not match the length of `by` ({n})"
+        raise ValueError(msg)
+    return "".join("1" if flag else "0" for flag in flags)
+
+
+def duration_text(value) -> str:
+    """A timedelta as text of a duration, such as "3d12h"."""
+    if isinstance(value, str):
+        return value
+    total = value.days * 86_400_000_000 + value.seconds * 1_000_000 + value.microseconds
+    sign, total = ("-", -total) if total < 0 else ("", total)
+    days, rest = divmod(total, 86_400_000_000)
+    seconds, micros = divmod(rest, 1_000_000)
+    parts = [f"{number}{unit}" for number, unit in ((days, "d"), (seconds, "s"), (micros, "us")) if number]
+    return sign + "".join(parts) if parts else "0us"
+
+
+def plain_method(owner: str, name: str, doc: str, function: str | None = None):
+    """A method without arguments that calls a function of the engine, by default of the same name."""
+    function = function or name
+
+    def method(self):
+        return self._call(function)
+
+    method.__name__ = name
+    method.__qualname__ = f"{owner}.{name}"
+    method.__doc__ = doc
+    return method

@@ -46,7 +46,7 @@ nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, c
 {
 	const nk_func *func = nk_func_find(function);
 	if (!func)
-		return nk_fail(err, NK_INVALID_OPERATION, "there is no function `%s`", function);
+		return nk_fail(err, NK_NOT_IMPLEMENTED, "the function `%s` is not implemented yet", function);
 	const char **names = malloc(((size_t)n_options + 1) * sizeof *names);
 	nk_option *values = malloc(((size_t)n_options + 1) * sizeof *values);
 	nk_status status = names && values ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
@@ -213,7 +213,8 @@ static nk_status dtype_selector(const char *const *names, int n, nk_expr **out, 
 
 nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict, nk_expr **out, nk_error *err)
 {
-	static const char *const kinds[] = {"all", "names", "dtypes", "classes", "starts_with", "ends_with", "contains"};
+	static const char *const kinds[] = {"all", "names", "dtypes", "classes", "starts_with", "ends_with", "contains",
+	                                    "matches"};
 	switch (choose(kind, kinds, NK_COUNT(kinds))) {
 	case 0:
 		return nk__selector_classes(~0u, out, err);
@@ -229,6 +230,8 @@ nk_status nk_expr_selector(const char *kind, const char *const *names, int n_nam
 		return nk__selector_names(names, n_names, strict, NK_SELECT_ENDS, out, err);
 	case 6:
 		return nk__selector_names(names, n_names, strict, NK_SELECT_CONTAINS, out, err);
+	case 7:
+		return nk__selector_names(names, n_names, strict, NK_SELECT_MATCHES, out, err);
 	default:
 		return nk_fail(err, NK_VALUE, "\"%s\" is no kind of selector", kind);
 	}

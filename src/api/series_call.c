@@ -92,7 +92,7 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 	NK_TRY(nk__context_get(&context, err));
 	const nk_func *func = nk_func_find(function);
 	if (!func)
-		return nk_fail(err, NK_INVALID_OPERATION, "there is no function `%s`", function);
+		return nk_fail(err, NK_NOT_IMPLEMENTED, "the function `%s` is not implemented yet", function);
 	if (n_args < 1 || n_args > MAX_ARGS || n_args < func->min_args || (func->max_args >= 0 && n_args > func->max_args))
 		return nk_fail(err, NK_TYPE, "`%s` takes the arguments (%s), %d given", func->name, func->args, n_args);
 	nk_option values[MAX_OPTIONS];

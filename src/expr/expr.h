@@ -41,6 +41,7 @@ typedef enum nk_selector_kind {
 	NK_SELECT_STARTS,     /* names[] are prefixes */
 	NK_SELECT_ENDS,
 	NK_SELECT_CONTAINS,
+	NK_SELECT_MATCHES,    /* names[] are regular expressions */
 	NK_SELECT_UNION,      /* args[0], args[1]: selectors */
 	NK_SELECT_INTERSECT,
 	NK_SELECT_EXCEPT,

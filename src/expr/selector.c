@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/text_pattern.h"
 #include "expr/expr.h"
 
 static nk_status selector_new(nk_selector_kind kind, int n_items, int n_args, nk_expr **out, nk_error *err)
@@ -130,6 +131,39 @@ static nk_status not_found(const char *name, const nk_field *fields, int n_field
 	return status;
 }
 
+/* Marks the fields whose names match a regular expression. */
+static nk_status mark_matches(const char *text, const nk_field *fields, int n_fields, uint8_t *marks, nk_error *err)
+{
+	NK_AUTO(nk_memory) memory = nk_memory_new(NULL, INT64_MAX);
+	NK_AUTO(nk_pattern) pattern = NULL;
+	NK_MATCHER(matcher);
+	if (!memory)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	NK_TRY(nk_pattern_new(memory, text, (int64_t)strlen(text), false, false, &pattern, err));
+	NK_TRY(nk_matcher_init(&matcher, pattern, err));
+	for (int at = 0; at < n_fields; at++) {
+		bool found;
+		NK_TRY(nk_matcher_find(&matcher, fields[at].name, (int64_t)strlen(fields[at].name), 0, &found, err));
+		marks[at] |= found;
+	}
+	return NK_OK;
+}
+
+static nk_status resolve_matches(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+{
+	uint8_t *marks = calloc((size_t)n_fields + 1, 1);
+	nk_status status = marks ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	for (int i = 0; status == NK_OK && i < selector->n_items; i++)
+		status = mark_matches(selector->names[i], fields, n_fields, marks, err);
+	int n = 0;
+	for (int at = 0; status == NK_OK && at < n_fields; at++)
+		if (marks[at])
+			out[n++] = at;
+	*n_out = n;
+	free(marks);
+	return status;
+}
+
 /* One selector that is no combination, as positions in its own order. */
 static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
 {
@@ -160,6 +194,8 @@ static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, i
 			out[n++] = (int)at;
 		}
 		break;
+	case NK_SELECT_MATCHES:
+		return resolve_matches(selector, fields, n_fields, out, n_out, err);
 	default:
 		for (int at = 0; at < n_fields; at++) {
 			bool chosen = selector->selector == NK_SELECT_ALL;

@@ -118,6 +118,9 @@ static nk_status bind_logic(nk_bind *bind, logic_op op, nk_error *err)
 	if (left->id == right->id)
 		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", names[op],
 		               nk_dtype_short_name(left));
+	if (right->id == NK_TYPE_STRING && left->id != NK_TYPE_STRING)
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "%s on %s and %s is not supported", symbols[op],
+		               nk_dtype_short_name(left), nk_dtype_short_name(right));
 	return nk_fail(
 		err, left->id == NK_TYPE_BOOLEAN || right->id == NK_TYPE_BOOLEAN ? NK_COMPUTE : NK_INVALID_OPERATION,
 		"%s on %s and %s is not supported", symbols[op], nk_dtype_short_name(left),

@@ -267,7 +267,10 @@ static nk_status bind_with_columns(nk_query *query, const nk_plan *plan, const n
 	nk_named *exprs, *merged;
 	int n, n_merged;
 	NK_TRY(nk__bind_in(query, in, plan->exprs, plan->n_exprs, &exprs, &n, err));
-	NK_TRY(check_names(exprs, n, err));
+	nk_status status = check_names(exprs, n, err);
+	if (status == NK_DUPLICATE && err)
+		status = err->code = NK_COMPUTE; /* as Polars has it for with_columns alone */
+	NK_TRY(status);
 	NK_TRY(merge_columns(query, in, exprs, n, &merged, &n_merged, err));
 	bool elementwise = true;
 	for (int i = 0; i < n; i++)
