@@ -234,6 +234,10 @@ NK_API nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk
 /* A function of the registry applied at once; length-1 arguments broadcast. The name is the first argument's. */
 NK_API nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
                                 int n_options, nk_series **out, nk_error *err);
+/* The same when the result is one value, which is handed out; its bytes live as long as *owner (a series to be released, or
+ * NULL when nothing needs it), a nested value's series is the caller's. Fails with NK_SHAPE when there are more. */
+NK_API nk_status nk_series_value(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
+                                 int n_options, nk_value *out, nk_series **owner, nk_error *err);
 /* A series of n copies of one value. */
 NK_API nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out, nk_error *err);
 

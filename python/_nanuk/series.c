@@ -22,23 +22,40 @@ PyObject *py_wrap_series(nk_series *handle)
 
 static nk_series *handle_of(PyObject *self) { return ((py_series *)self)->handle; }
 
-static nk_series *call_series(const char *function, nk_series *const *args, int n_args, const py_options *options)
+/* value: NULL, or gets the result's one value; *result then may stay NULL. False: an exception is set. */
+static bool call(const char *function, nk_series *const *args, int n_args, const py_options *options, nk_series **result,
+                 nk_value *value)
 {
 	nk_error err;
-	nk_series *result = NULL;
-	nk_status status;
 	const nk_named_option *items = options ? options->items : NULL;
 	int n_options = options ? options->n : 0;
-	if (nk_series_length(args[0]) < N_ROWS_QUICK && (n_args < 2 || nk_series_length(args[1]) < N_ROWS_QUICK)) {
-		status = nk_series_call(function, args, n_args, items, n_options, &result, &err);
-	} else {
-		PyThreadState *thread = PyEval_SaveThread();
-		status = nk_series_call(function, args, n_args, items, n_options, &result, &err);
+	bool quick = nk_series_length(args[0]) < N_ROWS_QUICK && (n_args < 2 || nk_series_length(args[1]) < N_ROWS_QUICK);
+	PyThreadState *thread = quick ? NULL : PyEval_SaveThread();
+	nk_status status = value ? nk_series_value(function, args, n_args, items, n_options, value, result, &err)
+	                         : nk_series_call(function, args, n_args, items, n_options, result, &err);
+	if (thread)
 		PyEval_RestoreThread(thread);
-	}
 	if (status != NK_OK)
 		py_raise(&err);
-	return result;
+	return status == NK_OK;
+}
+
+static nk_series *call_series(const char *function, nk_series *const *args, int n_args, const py_options *options)
+{
+	nk_series *result = NULL;
+	return call(function, args, n_args, options, &result, NULL) ? result : NULL;
+}
+
+static PyObject *call_value(const char *function, nk_series *const *args, int n_args, const py_options *options)
+{
+	nk_series *owner = NULL;
+	nk_value value = {0};
+	if (!call(function, args, n_args, options, &owner, &value))
+		return NULL;
+	PyObject *made = py_from_value(&value, value.dtype);
+	if (owner)
+		nk_series_unref(owner);
+	return made;
 }
 
 /* ---- Operators ---- */
@@ -182,7 +199,7 @@ static PyObject *value_at(nk_series *series, int64_t row)
 enum { N_QUICK = 8 };
 
 /* _call(function, *series, **options) */
-static nk_series *call_objects(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names)
+static PyObject *call_objects(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names, bool as_value)
 {
 	nk_series *series[N_QUICK] = {handle_of(self)};
 	py_options options;
@@ -200,34 +217,31 @@ static nk_series *call_objects(PyObject *self, PyObject *const *args, Py_ssize_t
 	}
 	if (!py_options_init(&options, args + n_args, names))
 		return NULL;
-	nk_series *result = call_series(function, series, (int)n_args, &options);
+	PyObject *made = NULL;
+	if (as_value) {
+		made = call_value(function, series, (int)n_args, &options);
+	} else {
+		nk_series *result = call_series(function, series, (int)n_args, &options);
+		made = result ? py_wrap_series(result) : NULL;
+	}
 	py_options_release(&options);
-	return result;
+	return made;
 }
 
 static PyObject *series_call(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names)
 {
-	nk_series *result = call_objects(self, args, n_args, names);
-	return result ? py_wrap_series(result) : NULL;
+	return call_objects(self, args, n_args, names, false);
 }
 
 /* The same, for a result of one row: its value. */
 static PyObject *series_value(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names)
 {
-	nk_series *result = call_objects(self, args, n_args, names);
-	PyObject *value = result ? value_at(result, 0) : NULL;
-	if (result)
-		nk_series_unref(result);
-	return value;
+	return call_objects(self, args, n_args, names, true);
 }
 
 static PyObject *aggregate(const char *function, PyObject *self)
 {
-	nk_series *result = call_series(function, (nk_series *[]){handle_of(self)}, 1, NULL);
-	PyObject *value = result ? value_at(result, 0) : NULL;
-	if (result)
-		nk_series_unref(result);
-	return value;
+	return call_value(function, (nk_series *[]){handle_of(self)}, 1, NULL);
 }
 
 #define AGGREGATION(name) \

@@ -155,6 +155,42 @@ static nk_status nested_value(const nk_context *context, const nk_array *chunk, 
 	return nk__series_new("", column, out, err);
 }
 
+nk_status nk__value_of_array(const nk_array *array, int64_t row, nk_value *out, nk_error *err)
+{
+	const nk_dtype *dtype = array->dtype;
+	nk_value value = {.dtype = dtype->text};
+	if (nk_array_is_valid(array, row) && nk_type_is_nested(dtype->id)) {
+		const nk_context *context;
+		NK_TRY(nk__context_get(&context, err));
+		value.kind = NK_VALUE_SERIES;
+		NK_TRY(nested_value(context, array, row, &value.series, err));
+		*out = value;
+		return NK_OK;
+	}
+	nk_scalar scalar = nk_scalar_read(array, row);
+	if (scalar.is_null) {
+		value.kind = NK_VALUE_NULL;
+	} else if (dtype->id == NK_TYPE_BOOLEAN) {
+		value.kind = NK_VALUE_BOOLEAN;
+		value.boolean = scalar.boolean;
+	} else if (nk_type_is_float(dtype->id)) {
+		value.kind = NK_VALUE_FLOAT;
+		value.floating = scalar.floating;
+	} else if (nk_type_is_textual(dtype->id)) {
+		value.kind = dtype->id == NK_TYPE_STRING ? NK_VALUE_STRING : NK_VALUE_BINARY;
+		value.n_bytes = scalar.n_bytes;
+		/* Inline bytes are part of the view, which lives in the array. */
+		const nk_view *views = array->values;
+		value.bytes = nk_view_bytes(&views[nk_array_index(array, row)], array->heap);
+	} else {
+		value.kind = NK_VALUE_INTEGER;
+		value.low = (uint64_t)scalar.integer;
+		value.high = (int64_t)(scalar.integer >> 64);
+	}
+	*out = value;
+	return NK_OK;
+}
+
 nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk_error *err)
 {
 	const nk_column *column = series->column;
@@ -163,37 +199,7 @@ nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk_error 
 		               (long long)column->n_rows);
 	int64_t at;
 	const nk_array *chunk = nk_column_locate(column, row, &at);
-	nk_value value = {.dtype = column->dtype->text};
-	if (nk_array_is_valid(chunk, at) && nk_type_is_nested(column->dtype->id)) {
-		const nk_context *context;
-		NK_TRY(nk__context_get(&context, err));
-		value.kind = NK_VALUE_SERIES;
-		NK_TRY(nested_value(context, chunk, at, &value.series, err));
-		*out = value;
-		return NK_OK;
-	}
-	nk_scalar scalar = nk_scalar_read(chunk, at);
-	if (scalar.is_null) {
-		value.kind = NK_VALUE_NULL;
-	} else if (column->dtype->id == NK_TYPE_BOOLEAN) {
-		value.kind = NK_VALUE_BOOLEAN;
-		value.boolean = scalar.boolean;
-	} else if (nk_type_is_float(column->dtype->id)) {
-		value.kind = NK_VALUE_FLOAT;
-		value.floating = scalar.floating;
-	} else if (nk_type_is_textual(column->dtype->id)) {
-		value.kind = column->dtype->id == NK_TYPE_STRING ? NK_VALUE_STRING : NK_VALUE_BINARY;
-		value.n_bytes = scalar.n_bytes;
-		/* Inline bytes are part of the view, which lives in the chunk. */
-		const nk_view *views = chunk->values;
-		value.bytes = nk_view_bytes(&views[nk_array_index(chunk, at)], chunk->heap);
-	} else {
-		value.kind = NK_VALUE_INTEGER;
-		value.low = (uint64_t)scalar.integer;
-		value.high = (int64_t)(scalar.integer >> 64);
-	}
-	*out = value;
-	return NK_OK;
+	return nk__value_of_array(chunk, at, out, err);
 }
 
 nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out, nk_error *err)

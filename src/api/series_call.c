@@ -47,8 +47,7 @@ static nk_status call_arrays(const nk_context *context, nk_arena *arena, const n
 	for (int i = 0; i < NK_MAX_CASTS; i++)
 		if (bind.casts[i])
 			last = i;
-	bool is_cast = strcmp(func->name, "cast") == 0;
-	for (int i = 0; i < n_args && !is_cast; i++) {
+	for (int i = 0; i < n_args; i++) {
 		const nk_dtype *to = i < NK_MAX_CASTS ? bind.casts[i] : NULL;
 		if (!to && func->max_args < 0 && last >= 0 && i > last)
 			to = bind.casts[last];
@@ -85,11 +84,9 @@ static nk_status fill_options(const nk_func *func, const nk_named_option *given,
 	return NK_OK;
 }
 
-nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options, int n_options,
-                         nk_series **out, nk_error *err)
+static nk_status call_series(const nk_context *context, const char *function, nk_series *const *args, int n_args,
+                             const nk_named_option *options, int n_options, nk_array **out, nk_error *err)
 {
-	const nk_context *context;
-	NK_TRY(nk__context_get(&context, err));
 	const nk_func *func = nk_func_find(function);
 	if (!func)
 		return nk_fail(err, NK_NOT_IMPLEMENTED, "the function `%s` is not implemented yet", function);
@@ -114,7 +111,6 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 
 	NK_AUTO(nk_arena) arena = nk_arena_new(context->memory);
 	nk_array *arrays[MAX_ARGS] = {0};
-	nk_array *result = NULL;
 	nk_status status = arena ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a call");
 	for (int i = 0; status == NK_OK && i < n_args; i++) {
 		nk_column *column = args[i]->column;
@@ -128,13 +124,44 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 			status = nk_column_array(context->memory, column, &arrays[i], err);
 	}
 	if (status == NK_OK)
-		status = call_arrays(context, arena, func, arrays, n_args, values, n_rows, &result, err);
+		status = call_arrays(context, arena, func, arrays, n_args, values, n_rows, out, err);
 	for (int i = 0; i < n_args; i++)
 		nk_array_unref(arrays[i]);
-	NK_TRY(status);
+	return status;
+}
+
+static nk_status name_result(const nk_context *context, nk_array *result, const char *name, nk_series **out, nk_error *err)
+{
 	nk_column *column;
-	status = nk_column_from_array(context->memory, result, &column, err);
-	nk_array_unref(result);
-	NK_TRY(status);
-	return nk__series_new(args[0]->name, column, out, err);
+	NK_TRY(nk_column_from_array(context->memory, result, &column, err));
+	return nk__series_new(name, column, out, err);
+}
+
+nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options, int n_options,
+                         nk_series **out, nk_error *err)
+{
+	const nk_context *context;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_array) result = NULL;
+	NK_TRY(call_series(context, function, args, n_args, options, n_options, &result, err));
+	return name_result(context, result, args[0]->name, out, err);
+}
+
+nk_status nk_series_value(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
+                          int n_options, nk_value *out, nk_series **owner, nk_error *err)
+{
+	const nk_context *context;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_array) result = NULL;
+	NK_TRY(call_series(context, function, args, n_args, options, n_options, &result, err));
+	if (result->n_rows != 1)
+		return nk_fail(err, NK_SHAPE, "`%s` gave %lld values where one was wanted", function, (long long)result->n_rows);
+	nk_value value;
+	NK_TRY(nk__value_of_array(result, 0, &value, err));
+	nk_series *kept = NULL;
+	if (value.kind == NK_VALUE_STRING || value.kind == NK_VALUE_BINARY)
+		NK_TRY(name_result(context, result, args[0]->name, &kept, err));
+	*out = value;
+	*owner = kept;
+	return NK_OK;
 }
