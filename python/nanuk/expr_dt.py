@@ -13,6 +13,11 @@ class ExprDt:
     def __init__(self, expr) -> None:
         self._expr = expr
 
+    def second(self, *, fractional: bool = False):
+        """Second, as Int8; with `fractional` Float64 that has its parts."""
+        second = self._expr._call("dt.second")
+        return second + self.nanosecond() / 1e9 if fractional else second
+
     datetime = Removed("`dt.replace_time_zone(None)`")
     with_time_unit = Removed("`cast`")
 

@@ -31,7 +31,10 @@ static inline int64_t nk_floor_mod(int64_t a, int64_t b)
 	return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
 }
 
-static inline bool nk_is_leap_year(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+static inline bool nk_is_leap_year(int64_t year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
 
 /* month 1..12 */
 static inline int nk_days_in_month(int64_t year, int month)
@@ -47,7 +50,8 @@ static inline int nk_weekday(int64_t days) { return (int)nk_floor_mod(days + 3, 
 int nk_ordinal_day(int64_t days);
 void nk_iso_week(int64_t days, int64_t *iso_year, int *week);
 
-/* Parts of a column of dates; days outside [NK_DAYS_MIN, NK_DAYS_MAX] are taken as the nearest in it. */
+/* Parts of a column of dates; days outside [NK_DAYS_MIN, NK_DAYS_MAX] are taken as the nearest in it, but for their
+ * weekday. */
 typedef struct nk_calendar_loops {
 	void (*year)(int32_t *out, const int32_t *days, int64_t n);
 	void (*iso_year)(int32_t *out, const int32_t *days, int64_t n);
@@ -58,12 +62,19 @@ typedef struct nk_calendar_loops {
 	void (*week)(int8_t *out, const int32_t *days, int64_t n);
 	void (*weekday)(int8_t *out, const int32_t *days, int64_t n);
 	void (*day)(int8_t *out, const int32_t *days, int64_t n);
+	void (*is_leap_year)(int8_t *out, const int32_t *days, int64_t n); /* 0 or 1 */
 	void (*days_in_month)(int8_t *out, const int32_t *days, int64_t n);
 	void (*ordinal_day)(int16_t *out, const int32_t *days, int64_t n);
 	/* Whether any day lies outside the range. */
 	bool (*any_outside)(const int32_t *days, int64_t n);
 	/* Whole days of ticks, saturated to int32; ticks_per_day is one of the three units'. */
 	void (*days_of_ticks)(int32_t *out, const int64_t *ticks, int64_t ticks_per_day, int64_t n);
+	/* Of any ticks, of which there are per_second to a second. nanosecond: since the second began. */
+	void (*weekday_of_ticks)(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
+	void (*hour)(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
+	void (*minute)(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
+	void (*second)(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
+	void (*nanosecond)(int32_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
 } nk_calendar_loops;
 NK_ISA_DECLARE(nk_calendar_loops, nk__calendar_loops);
 

@@ -15,7 +15,10 @@ typedef struct shifted_year {
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE int32_t clamped(int32_t days) { return days < NK_DAYS_MIN ? NK_DAYS_MIN : days > NK_DAYS_MAX ? NK_DAYS_MAX : days; }
+INLINE int32_t clamped(int32_t days)
+{
+	return days < NK_DAYS_MIN ? NK_DAYS_MIN : days > NK_DAYS_MAX ? NK_DAYS_MAX : days;
+}
 
 INLINE shifted_year shifted_of(int32_t days)
 {
@@ -44,26 +47,29 @@ INLINE int32_t month_of(int32_t days)
 	return is_after_new_year(year) ? month - 12 : month;
 }
 
-INLINE int32_t day_of(int32_t days) { return (int32_t)((month_and_day(shifted_of(days)) & 0xffff) / 2141) + 1; }
+INLINE int32_t day_of(int32_t days)
+{
+	return (int32_t)((month_and_day(shifted_of(days)) & 0xffff) / 2141) + 1;
+}
 
+/* Of a year that is not negative: shifted ones are not, and leap alike. */
 INLINE bool is_leap(int32_t year) { return (year & ((uint32_t)year % 100 == 0 ? 15 : 3)) == 0; }
 
 INLINE int32_t ordinal_of(int32_t days)
 {
 	shifted_year year = shifted_of(days);
 	int32_t day = (int32_t)year.day_of_year;
-	/* Years from a multiple of 400 on: leap years fall alike. */
 	return is_after_new_year(year) ? day - 305 : day + 60 + is_leap((int32_t)year.year);
 }
 
-/* Monday is 0. SHIFT + 3 taken modulo 7 keeps the sum positive. */
+/* Monday is 0. Any day: the first of all, -2^31, is a Tuesday. */
 INLINE int32_t weekday_of(int32_t days)
 {
-	enum { TO_MONDAY = 7 - (SHIFT - 3) % 7 };
-	return (int32_t)((uint32_t)(clamped(days) + SHIFT + TO_MONDAY) % 7);
+	uint32_t since_tuesday = ((uint32_t)days + 0x80000000u) % 7;
+	return since_tuesday == 6 ? 0 : (int32_t)since_tuesday + 1;
 }
 
-INLINE int32_t thursday_of(int32_t days) { return clamped(days) + 3 - weekday_of(days); }
+INLINE int32_t thursday_of(int32_t days) { return clamped(days) + 3 - weekday_of(clamped(days)); }
 
 INLINE int32_t floor_div(int32_t a, int32_t b) { return (a - (a < 0 ? b - 1 : 0)) / b; }
 
@@ -131,6 +137,14 @@ static void day(int8_t *restrict out, const int32_t *restrict days, int64_t n)
 		out[i] = (int8_t)day_of(days[i]);
 }
 
+static void is_leap_year(int8_t *restrict out, const int32_t *restrict days, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		shifted_year year = shifted_of(days[i]);
+		out[i] = (int8_t)is_leap((int32_t)year.year + is_after_new_year(year));
+	}
+}
+
 static void days_in_month(int8_t *restrict out, const int32_t *restrict days, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -171,6 +185,72 @@ static void days_of_ticks(int32_t *out, const int64_t *ticks, int64_t ticks_per_
 		days_of(out, ticks, 86400000000000, n);
 }
 
+/* Which unit of a period ticks are in: [0, period / unit). */
+INLINE int64_t place_of(int64_t ticks, int64_t period, int64_t unit)
+{
+	int64_t rest = ticks % period;
+	return (rest + (rest < 0 ? period : 0)) / unit;
+}
+
+INLINE void places(int8_t *restrict out, const int64_t *restrict ticks, int64_t period, int64_t unit,
+                   int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)place_of(ticks[i], period, unit);
+}
+
+/* Seconds to a period and to a unit of it; constant divisors again. */
+INLINE void clock_part(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t period, int64_t unit,
+                       int64_t n)
+{
+	if (per_second == 1000)
+		places(out, ticks, period * 1000, unit * 1000, n);
+	else if (per_second == 1000000)
+		places(out, ticks, period * 1000000, unit * 1000000, n);
+	else
+		places(out, ticks, period * 1000000000, unit * 1000000000, n);
+}
+
+static void hour(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
+{
+	clock_part(out, ticks, per_second, 86400, 3600, n);
+}
+
+static void minute(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
+{
+	clock_part(out, ticks, per_second, 3600, 60, n);
+}
+
+static void second(int8_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
+{
+	clock_part(out, ticks, per_second, 60, 1, n);
+}
+
+/* The epoch was a Thursday. */
+static void weekday_of_ticks(int8_t *restrict out, const int64_t *restrict ticks, int64_t per_second,
+                             int64_t n)
+{
+	clock_part(out, ticks, per_second, 7 * 86400, 86400, n);
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int8_t)(out[i] < 4 ? out[i] + 4 : out[i] - 3);
+}
+
+INLINE void fractions(int32_t *restrict out, const int64_t *restrict ticks, int64_t per_second, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (int32_t)(place_of(ticks[i], per_second, 1) * (1000000000 / per_second));
+}
+
+static void nanosecond(int32_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
+{
+	if (per_second == 1000)
+		fractions(out, ticks, 1000, n);
+	else if (per_second == 1000000)
+		fractions(out, ticks, 1000000, n);
+	else
+		fractions(out, ticks, 1000000000, n);
+}
+
 const nk_calendar_loops NK_ISA_NAME(nk__calendar_loops) = {
 	.year = year,
 	.iso_year = iso_year,
@@ -181,8 +261,14 @@ const nk_calendar_loops NK_ISA_NAME(nk__calendar_loops) = {
 	.week = week,
 	.weekday = weekday,
 	.day = day,
+	.is_leap_year = is_leap_year,
 	.days_in_month = days_in_month,
 	.ordinal_day = ordinal_day,
 	.any_outside = any_outside,
 	.days_of_ticks = days_of_ticks,
+	.weekday_of_ticks = weekday_of_ticks,
+	.hour = hour,
+	.minute = minute,
+	.second = second,
+	.nanosecond = nanosecond,
 };

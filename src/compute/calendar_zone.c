@@ -375,6 +375,25 @@ nk_zone_span nk_zone_at(const nk_zone *zone, int64_t utc)
 	return span_of(type, low == 0 ? INT64_MIN : zone->transitions[low - 1], low == n ? INT64_MAX : zone->transitions[low]);
 }
 
+/* The span of the last row serves until a time falls out of it. */
+void nk_zone_to_local(const nk_zone *zone, int64_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
+{
+	int64_t from = 1, until = 0, shift = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t t = ticks[i];
+		if (NK_UNLIKELY(t < from || t >= until)) {
+			nk_zone_span span = nk_zone_at(zone, nk_floor_div(t, per_second));
+			/* Bounds beyond int64 hold for all ticks there are. */
+			if (__builtin_mul_overflow(span.from, per_second, &from))
+				from = INT64_MIN;
+			if (__builtin_mul_overflow(span.until, per_second, &until))
+				until = INT64_MAX;
+			shift = span.offset * per_second;
+		}
+		out[i] = (int64_t)((uint64_t)t + (uint64_t)shift);
+	}
+}
+
 int nk_zone_resolve(const nk_zone *zone, int64_t local, int64_t utc[2])
 {
 	int n = 0;

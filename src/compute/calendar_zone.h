@@ -29,6 +29,9 @@ static inline const nk_zone_span *nk_zone_near(const nk_zone *zone, int64_t utc,
 	return last;
 }
 
+/* A column of instants as local times, per_second ticks to a second; sums wrap. out may be ticks. */
+void nk_zone_to_local(const nk_zone *zone, int64_t *out, const int64_t *ticks, int64_t per_second, int64_t n);
+
 /* The instants at which clocks show `local`, earliest first: 1, none (clocks went forward over it), or 2. */
 int nk_zone_resolve(const nk_zone *zone, int64_t local, int64_t utc[2]);
 
