@@ -303,6 +303,43 @@ typedef struct nk_scan_parquet_options {
 	int64_t n_rows;             /* 0: all, n: n - 1 rows at most */
 } nk_scan_parquet_options;
 
+/* How CSV text is read; zero is the default everywhere. All of it is copied. */
+typedef struct nk_scan_csv_options {
+	int64_t size;
+	bool no_header;              /* columns are called column_0, column_1, ... */
+	const char *separator;       /* one byte; NULL: "," */
+	const char *quote_char;      /* one byte; NULL: "\""; "": quotes mean nothing */
+	const char *eol_char;        /* one byte; NULL: "\n" (a carriage return before it does not count) */
+	const char *comment_prefix;  /* lines that begin with it are left out; NULL: none */
+	int64_t skip_rows, skip_lines, skip_rows_after_header;
+	/* The dtypes of all columns, by name or without a header by position; NULL: inferred. */
+	const char *const *schema_names, *const *schema_dtypes;
+	int n_schema;
+	/* The dtypes of some columns, by name, or of all by position when override_names is NULL. */
+	const char *const *override_names, *const *override_dtypes;
+	int n_overrides;
+	const char *const *new_names; /* instead of the file's; NULL: none */
+	int n_new_names;
+	/* Texts that stand for null, each in the column of that name, or in all when null_columns or an entry is NULL. */
+	const char *const *null_values, *const *null_columns;
+	int n_null_values;
+	int64_t infer_rows;          /* rows that dtypes are inferred from: 0: 100, n: n - 1 (none: all String), negative: all */
+	int64_t infer_files;         /* 0: 10 */
+	bool keep_empty_strings;     /* an empty field of a String column is no null */
+	bool ignore_errors;          /* what cannot be read is null */
+	bool lossy;                  /* bytes that are no UTF-8 become U+FFFD */
+	bool try_parse_dates;
+	bool truncate_ragged_lines;  /* fields behind the last column are left out */
+	bool decimal_comma;
+	bool allow_empty;            /* no NK_NO_DATA for files without anything */
+	bool no_glob;
+	bool ignore_extra_columns, insert_missing_columns; /* of later files or against the schema */
+	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
+	const char *row_index_name;  /* NULL: none */
+	int64_t row_index_offset;
+	int64_t n_rows;              /* 0: all, n: n - 1 rows at most */
+} nk_scan_csv_options;
+
 typedef struct nk_join_options {
 	int64_t size;
 	const char *how;            /* "inner" (NULL), "left", "right", "full", "semi", "anti", "cross" */
@@ -318,6 +355,10 @@ typedef struct nk_collect_options nk_collect_options;
 /* Files, globs and directories. Reads footers only when asked for the schema. */
 NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_scan_parquet_options *options,
                                       nk_plan **out, nk_error *err);
+/* Files, globs and directories of CSV text, plain or compressed (gzip, zlib, zstd). Reads heads of files only when asked
+ * for the schema. options may be NULL. */
+NK_API nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_csv_options *options, nk_plan **out,
+                                  nk_error *err);
 NK_API nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err);
 NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out, nk_error *err);
 /* eager: columns of length one that are no scalars do not broadcast. */
@@ -379,6 +420,22 @@ typedef struct nk_sink_parquet_options {
 	int64_t row_group_rows;   /* 0: 122880 */
 } nk_sink_parquet_options;
 NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err);
+
+typedef struct nk_sink_csv_options {
+	int64_t size;
+	bool include_bom, no_header, decimal_comma;
+	const char *separator;       /* one byte; NULL: "," */
+	const char *quote_char;      /* one byte; NULL: "\"" */
+	const char *line_terminator; /* NULL: "\n" */
+	const char *null_value;      /* NULL: "" */
+	const char *quote_style;     /* NULL: "necessary"; "always", "non_numeric", "never" */
+	const char *date_format, *time_format, *datetime_format; /* as strftime; NULL: ISO 8601 */
+	int float_scientific;        /* 0: where it is shorter, 1: always, -1: never */
+	int float_precision;         /* 0: as many digits as needed, n: n - 1 decimals */
+	const char *compression;     /* NULL: "uncompressed"; "gzip", "zstd" */
+	int compression_level;       /* 0: the usual one, n: n - 1 */
+} nk_sink_csv_options;
+NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err);
 
 NK_API nk_status nk_plan_serialise(const nk_plan *plan, char **out, int64_t *n_bytes, nk_error *err);
 NK_API nk_status nk_plan_deserialise(const char *bytes, int64_t n_bytes, nk_plan **out, nk_error *err);

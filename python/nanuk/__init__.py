@@ -100,8 +100,10 @@ _LAZY = {
     "from_numpy": "convert",
     "from_pandas": "convert",
     "from_records": "convert",
+    "read_csv": "csv",
     "read_parquet": "io",
     "read_parquet_schema": "io",
+    "scan_csv": "csv",
     "scan_parquet": "io",
 }
 _MODULES = ("selectors", "testing", "datatypes", "functions", "io", "config", "schema", "convert")
@@ -151,6 +153,6 @@ __all__ = [
     "coalesce", "col", "collect_all", "concat", "concat_str", "count", "element", "exceptions", "exclude", "first",
     "format", "from_arrow", "from_dict", "from_dicts", "from_numpy", "from_pandas", "from_records", "get_index_type",
     "implode", "last", "len", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "min",
-    "min_horizontal", "n_unique", "nth", "quantile", "read_parquet", "read_parquet_schema", "scan_parquet", "select",
-    "std", "sum", "sum_horizontal", "thread_pool_size", "var", "when",
+    "min_horizontal", "n_unique", "nth", "quantile", "read_csv", "read_parquet", "read_parquet_schema", "scan_csv",
+    "scan_parquet", "select", "std", "sum", "sum_horizontal", "thread_pool_size", "var", "when",
 ]  # fmt: skip

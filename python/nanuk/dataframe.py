@@ -705,6 +705,27 @@ class DataFrame(_nanuk.Frame):
 
         sink_parquet(self._plan(), file, compression=compression, row_group_size=row_group_size, mkdir=mkdir)
 
+    def write_csv(
+        self, file=None, *, include_bom: bool = False, compression: str = "uncompressed",
+        compression_level: int | None = None, check_extension: bool = True, include_header: bool = True,
+        separator: str = ",", line_terminator: str = "\n", quote_char: str = '"', batch_size: int = 1024,
+        datetime_format: str | None = None, date_format: str | None = None, time_format: str | None = None,
+        float_scientific: bool | None = None, float_precision: int | None = None, decimal_comma: bool = False,
+        null_value: str | None = None, quote_style: str | None = None, storage_options=None,
+        credential_provider="auto",
+    ) -> str | None:  # fmt: skip
+        """Write CSV to a path or an open file, or return it as text; see LazyFrame.sink_csv."""
+        from nanuk.csv import sink_csv
+
+        return sink_csv(
+            self._plan(), file, include_bom=include_bom, compression=compression, compression_level=compression_level,
+            check_extension=check_extension, include_header=include_header, separator=separator,
+            line_terminator=line_terminator, quote_char=quote_char, batch_size=batch_size,
+            datetime_format=datetime_format, date_format=date_format, time_format=time_format,
+            float_scientific=float_scientific, float_precision=float_precision, decimal_comma=decimal_comma,
+            null_value=null_value, quote_style=quote_style,
+        )  # fmt: skip
+
     def to_arrow(self, *, compat_level=None):
         """A pyarrow Table."""
         from nanuk.convert import frame_to_arrow

@@ -275,6 +275,34 @@ class LazyFrame(_nanuk.Plan):
 
         sink_parquet(self, path, compression=compression, row_group_size=row_group_size, mkdir=mkdir)
 
+    def sink_csv(
+        self, path, *, include_bom: bool = False, compression: str = "uncompressed",
+        compression_level: int | None = None, check_extension: bool = True, include_header: bool = True,
+        separator: str = ",", line_terminator: str = "\n", quote_char: str = '"', batch_size: int = 1024,
+        datetime_format: str | None = None, date_format: str | None = None, time_format: str | None = None,
+        float_scientific: bool | None = None, float_precision: int | None = None, decimal_comma: bool = False,
+        null_value: str | None = None, quote_style: str | None = None, maintain_order: bool = True,
+        storage_options=None, credential_provider="auto", sync_on_close=None, mkdir: bool = False,
+        lazy: bool = False, engine="auto", optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS,
+    ) -> None:  # fmt: skip
+        """Run the query and write the result as CSV to a path or an open file.
+
+        quote_style: "necessary" (the default), "always", "non_numeric" or "never". Formats are those of strftime.
+        compression: "uncompressed", "gzip" or "zstd". Raises ComputeError for Duration, Binary and nested columns and
+        for formats that do not suit their columns, ValueError for unknown options, OSError when the file cannot be
+        written.
+        """
+        from nanuk.csv import sink_csv
+
+        sink_csv(
+            self, path, include_bom=include_bom, compression=compression, compression_level=compression_level,
+            check_extension=check_extension, include_header=include_header, separator=separator,
+            line_terminator=line_terminator, quote_char=quote_char, batch_size=batch_size,
+            datetime_format=datetime_format, date_format=date_format, time_format=time_format,
+            float_scientific=float_scientific, float_precision=float_precision, decimal_comma=decimal_comma,
+            null_value=null_value, quote_style=quote_style, mkdir=mkdir,
+        )  # fmt: skip
+
     def show(self, limit: int | None = 5, **options) -> None:
         """Print the first rows."""
         self.head(limit).collect().show(None, **options) if limit is not None else self.collect().show(None, **options)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/context.h"
+#include "io/csv/csv.h"
 #include "io/parquet/parquet.h"
 
 static int choose(const char *text, const char *const *names, int n)
@@ -17,29 +18,50 @@ static int choose(const char *text, const char *const *names, int n)
 
 static nk_status no_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a plan"); }
 
-nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_scan_parquet_options *options, nk_plan **out,
-                               nk_error *err)
+/* A scan, then its first rows (n_rows 0: all, n: n - 1), then their numbers. */
+static nk_status scan_plan(nk_source *source, int64_t n_rows, const char *row_index_name,
+                           int64_t row_index_offset, nk_plan **out, nk_error *err)
 {
-	const nk_context *context;
-	NK_TRY(nk__context_get(&context, err));
-	NK_AUTO(nk_source) source = NULL;
-	NK_TRY(nk_parquet_source_new(context->memory, paths, n_paths, &source, err));
 	NK_AUTO(nk_plan) plan = NULL;
 	NK_TRY(nk_plan_scan(source, &plan, err));
-	if (options && options->n_rows > 0) {
+	if (n_rows > 0) {
 		NK_AUTO(nk_plan) sliced = NULL;
-		NK_TRY(nk_plan_slice(plan, 0, options->n_rows - 1, &sliced, err));
+		NK_TRY(nk_plan_slice(plan, 0, n_rows - 1, &sliced, err));
 		nk_plan_unref(plan);
 		plan = NK_STEAL(sliced);
 	}
-	if (options && options->row_index_name) {
+	if (row_index_name) {
 		NK_AUTO(nk_plan) indexed = NULL;
-		NK_TRY(nk_plan_row_index(plan, options->row_index_name, options->row_index_offset, &indexed, err));
+		NK_TRY(nk_plan_row_index(plan, row_index_name, row_index_offset, &indexed, err));
 		nk_plan_unref(plan);
 		plan = NK_STEAL(indexed);
 	}
 	*out = NK_STEAL(plan);
 	return NK_OK;
+}
+
+nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_scan_parquet_options *options,
+                               nk_plan **out, nk_error *err)
+{
+	const nk_context *context;
+	nk_scan_parquet_options none = NK_OPTIONS(nk_scan_parquet_options);
+	options = options ? options : &none;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_source) source = NULL;
+	NK_TRY(nk_parquet_source_new(context->memory, paths, n_paths, &source, err));
+	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
+}
+
+nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_csv_options *options,
+                           nk_plan **out, nk_error *err)
+{
+	const nk_context *context;
+	nk_scan_csv_options none = NK_OPTIONS(nk_scan_csv_options);
+	options = options ? options : &none;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_source) source = NULL;
+	NK_TRY(nk_csv_source_new(context->memory, paths, n_paths, options, &source, err));
+	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
 }
 
 nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err)

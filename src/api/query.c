@@ -4,6 +4,7 @@
 
 #include "api/context.h"
 #include "exec/execute.h"
+#include "io/csv/csv.h"
 #include "io/parquet/parquet.h"
 #include "opt/optimize.h"
 #include "plan/rel.h"
@@ -137,6 +138,16 @@ static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
 	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got \"%s\"", name);
 }
 
+static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
+{
+	prepared p;
+	nk_status status = prepare(&p, plan, NULL, true, err);
+	if (status == NK_OK)
+		status = nk_execute_into(p.query, &p.run, sink, err);
+	prepared_release(&p);
+	return status;
+}
+
 nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err)
 {
 	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD};
@@ -147,10 +158,12 @@ nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_pa
 	}
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_parquet_sink_new(path, &to, &sink, err));
-	prepared p;
-	nk_status status = prepare(&p, plan, NULL, true, err);
-	if (status == NK_OK)
-		status = nk_execute_into(p.query, &p.run, sink, err);
-	prepared_release(&p);
-	return status;
+	return run_into(plan, sink, err);
+}
+
+nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err)
+{
+	NK_AUTO(nk_sink) sink = NULL;
+	NK_TRY(nk_csv_sink_new(path, options, &sink, err));
+	return run_into(plan, sink, err);
 }
