@@ -42,39 +42,42 @@ class ExprWindows:
     # ---- Neighbours ----
 
     def shift(self, n=1, *, fill_value=None):
-        """The values moved n rows down, up when negative; what is left open is null or a fill value."""
-        n = whole("n", n)
-        shifted = self._call("shift", n=n)
-        if fill_value is None:
-            return shifted
-        position = _nanuk.call("int_range", 0, self._call("len"))
-        kept = position._call("ge", n) if n >= 0 else position._call("lt", self._call("len")._call("cast", dtype=_Int64)._call("add", n))
-        return _nanuk.call("when", kept, shifted, _nanuk.parse(fill_value))
+        """The values moved n rows down, up when negative; what is left open is null or a fill value.
+
+        Raises ShapeError when n is no scalar, ComputeError when it is null.
+        """
+        return self._call("shift", _nanuk.parse(n), *(() if fill_value is None else (fill_value,)))
 
     def diff(self, n=1, null_behavior: str = "ignore"):
         """Differences to the value n rows before; the first ones are null, or with null_behavior="drop" left out."""
         if null_behavior not in ("ignore", "drop"):
             msg = f"`null_behavior` must be one of {{'ignore', 'drop'}}, got {null_behavior}"
             raise ValueError(msg)
+        if null_behavior == "ignore":
+            return self._call_columns("diff", n)
         n = whole("n", n)
-        result = self._call("diff", n=n)
-        return result if null_behavior == "ignore" else result._call("slice", offset=n)
+        result = self._call("diff", n)
+        return result._call("slice", offset=n) if n >= 0 else result._call("head", n=n)
 
     def pct_change(self, n=1):
         """Changes against the value n rows before, as a share of it."""
-        return self._call("pct_change", n=whole("n", n))
+        return self._call_columns("pct_change", n)
 
     def rank(self, method: str = "average", *, descending: bool = False, seed: int | None = None):
         """Ranks: "average" as Float64; "min", "max", "dense", "ordinal" and "random" as UInt32. Null has none."""
-        return self._call("rank", method=method, descending=descending, seed=seed)
+        if method == "random" and seed is None:
+            from random import getrandbits
+
+            seed = getrandbits(63)
+        return self._call("rank", method=method, descending=descending, seed=None if seed is None else seed & (1 << 63) - 1)
 
     def forward_fill(self, limit: int | None = None):
         """The last value before a null in its place, at most so often in a row."""
-        return self._call("forward_fill", limit=limit)
+        return self._call("forward_fill", limit=_limit(limit))
 
     def backward_fill(self, limit: int | None = None):
         """The next value after a null in its place, at most so often in a row."""
-        return self._call("backward_fill", limit=limit)
+        return self._call("backward_fill", limit=_limit(limit))
 
     def interpolate(self, method: str = "linear"):
         """Values between their neighbours in place of nulls: "linear" or "nearest"."""
@@ -187,8 +190,10 @@ class ExprWindows:
         return self._call_columns(function, by, half_life=half_life)
 
 
-class _Int64:
-    _text = "Int64"
+def _limit(limit: int | None) -> int | None:
+    if limit is not None and limit < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    return limit
 
 
 def _alpha(com, span, half_life, alpha) -> float:

@@ -35,7 +35,7 @@ static nk_status call_arrays(const nk_context *context, nk_arena *arena, const n
 	nk_argument arguments[MAX_ARGS];
 	nk_scalar literals[MAX_ARGS];
 	for (int i = 0; i < n_args; i++) {
-		arguments[i] = (nk_argument){.dtype = args[i]->dtype};
+		arguments[i] = (nk_argument){.dtype = args[i]->dtype, .is_scalar = args[i]->encoding == NK_CONSTANT};
 		if (args[i]->encoding == NK_CONSTANT) { /* known values let binders prepare: patterns, sets, bounds */
 			literals[i] = nk_scalar_read(args[i], 0);
 			arguments[i].literal = &literals[i];

@@ -338,9 +338,17 @@ static nk_status run_call(groups *g, const nk_bound *call, const nk_group_value 
 				nk_array_unref(arrays[i]);
 				arrays[i] = flat;
 			}
-		out->state = NK_STATE_GROUPS;
 		if (status == NK_OK)
 			status = call->segmented(&context, arrays, g->n_groups, layout->at, &out->array, err);
+		bool any_rows = false;
+		for (int i = 0; i < call->n_args; i++)
+			any_rows |= args[i].state == NK_STATE_ROWS;
+		out->state = NK_STATE_GROUPS;
+		if (status == NK_OK && call->func->height == NK_LENGTH_PRESERVING && any_rows) {
+			out->state = NK_STATE_ROWS;
+			out->offsets = layout;
+			layout->n_references++;
+		}
 	} else if (status == NK_OK) {
 		status = each_group(g, call, arrays, layout, out, err);
 	}

@@ -348,6 +348,7 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 	for (int i = 0; i < n_args; i++)
 		arguments[i] = (nk_argument){.dtype = args[i]->dtype,
 		                             .literal = args[i]->kind == NK_BOUND_LITERAL ? &args[i]->value : NULL,
+		                             .is_scalar = args[i]->shape == NK_SHAPE_SCALAR,
 		                             .is_untyped = args[i]->is_untyped};
 	nk_bind bind = {.func = func, .args = arguments, .n_args = n_args, .options = owned, .arena = binder->arena, .grouped = grouped,
 	                .fallible = func->fallible};

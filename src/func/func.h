@@ -61,7 +61,8 @@ typedef struct nk_aggregate {
 	nk_status (*finish)(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err);
 } nk_aggregate;
 
-/* Rows of group g are [offsets[g], offsets[g + 1]) of the arguments; returns n_groups rows. */
+/* Rows of group g are [offsets[g], offsets[g + 1]) of the arguments. Returns n_groups rows when the function aggregates, as
+ * many rows as came when it preserves lengths: then this is its column kernel too, with one group. */
 typedef nk_status nk_segmented_kernel(const nk_call *call, nk_array *const *args, int64_t n_groups,
                                       const int64_t *offsets, nk_array **out, nk_error *err);
 
@@ -69,6 +70,7 @@ typedef struct nk_argument {
 	const nk_dtype *dtype;
 	const nk_scalar *literal; /* the value when the argument is a constant known at planning, else NULL */
 	bool is_untyped;          /* a bare Python number or None: bends to the others (semantics of literals) */
+	bool is_scalar;           /* one value for all rows: a literal or an aggregate */
 } nk_argument;
 
 enum { NK_MAX_CASTS = 8 };

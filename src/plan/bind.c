@@ -178,8 +178,9 @@ static nk_status select_aggregates(nk_query *query, nk_rel *input, const nk_name
 	NK_TRY(NK_ARENA_NEW(query->arena, &posts, n + 1, err));
 	for (int i = 0; i < n; i++) {
 		posts[i].name = exprs[i].name;
-		NK_TRY(nk_bound_replace(query->binder, exprs[i].expr, x.from, x.to, x.n, &posts[i].expr, err));
-		if (!needs_only(posts[i].expr, &x, NULL, 0))
+		/* What takes a scalar may refuse the column that would stand for it. */
+		if (nk_bound_replace(query->binder, exprs[i].expr, x.from, x.to, x.n, &posts[i].expr, NULL) != NK_OK ||
+		    !needs_only(posts[i].expr, &x, NULL, 0))
 			return NK_OK;
 	}
 	int *ids;
@@ -386,8 +387,8 @@ static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bo
 	bool streams = true;
 	for (int i = 0; i < n_aggs && streams; i++) {
 		posts[n_keys + i].name = aggs[i].name;
-		NK_TRY(nk_bound_replace(query->binder, aggs[i].expr, x.from, x.to, x.n, &posts[n_keys + i].expr, err));
-		streams = needs_only(posts[n_keys + i].expr, &x, NULL, 0);
+		streams = nk_bound_replace(query->binder, aggs[i].expr, x.from, x.to, x.n, &posts[n_keys + i].expr, NULL) == NK_OK &&
+		          needs_only(posts[n_keys + i].expr, &x, NULL, 0);
 	}
 	int n_results = streams ? x.n : n_aggs;
 	NK_TRY(NK_ARENA_NEW(query->arena, &ids, n_keys + n_results + 1, err));
