@@ -4,17 +4,21 @@
  * alone. A filter that passes nearly everything costs more than it saves: it stops testing. */
 #include "plan/runtime_filter.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "compute/hash.h"
+#include "compute/select.h"
+#include "plan/runtime_filter_loops.h"
 
 enum {
-	BLOCK = 1024,
-	BITMAP_FREE = 1 << 16,       /* a bitmap of so many bits is always made */
-	BITMAP_SPARSE = 32,          /* bits per key that a larger one may have */
+	BLOCK = NK__FILTER_BLOCK,
+	BITMAP_FREE = 1 << 16, /* a bitmap of so many bits is always made */
+	BITMAP_SPARSE = 32,    /* bits per key that a larger one may have */
 	BITMAP_BYTES_MAX = 8 << 20,
 	BLOOM_BYTES_MAX = 8 << 20,
 	BITS_PER_KEY = 16,
-	TRIAL_ROWS = 1 << 15,        /* tested before a filter may be judged useless */
+	TRIAL_ROWS = 1 << 15, /* tested before a filter may be judged useless */
 };
 
 struct nk_runtime_filter {
@@ -23,7 +27,7 @@ struct nk_runtime_filter {
 	bool ready, useless; /* atomic */
 	bool has_bounds;
 	int64_t min, max;
-	uint8_t *bitmap; /* bit v - min */
+	uint8_t *bitmap; /* bit v - min; whole words */
 	int64_t n_bitmap_bytes;
 	uint64_t *bloom;
 	int64_t n_words;
@@ -71,18 +75,16 @@ static bool is_integer(const nk_array *array)
 	case NK_PHYSICAL_U8:
 	case NK_PHYSICAL_U16:
 	case NK_PHYSICAL_U32:
-	case NK_PHYSICAL_U64:
-		return true;
-	default:
-		return false;
+	case NK_PHYSICAL_U64: return true;
+	default: return false;
 	}
 }
 
-#define LOAD(T)                                                       \
-	do {                                                              \
-		const T *values = (const T *)array->values + step * first;    \
-		for (int64_t i = 0; i < n; i++)                               \
-			out[i] = (int64_t)values[step * i];                       \
+#define LOAD(T)                                                    \
+	do {                                                           \
+		const T *values = (const T *)array->values + step * first; \
+		for (int64_t i = 0; i < n; i++)                            \
+			out[i] = (int64_t)values[step * i];                    \
 	} while (0)
 
 /* Integers of rows [first, first + n) of a flat or constant array; wider ones are clamped, and *fits is cleared. */
@@ -90,27 +92,13 @@ static void load(const nk_array *array, int64_t first, int64_t n, int64_t *out, 
 {
 	int64_t step = array->encoding == NK_FLAT;
 	switch (array->physical) {
-	case NK_PHYSICAL_I8:
-		LOAD(int8_t);
-		return;
-	case NK_PHYSICAL_I16:
-		LOAD(int16_t);
-		return;
-	case NK_PHYSICAL_I32:
-		LOAD(int32_t);
-		return;
-	case NK_PHYSICAL_I64:
-		LOAD(int64_t);
-		return;
-	case NK_PHYSICAL_U8:
-		LOAD(uint8_t);
-		return;
-	case NK_PHYSICAL_U16:
-		LOAD(uint16_t);
-		return;
-	case NK_PHYSICAL_U32:
-		LOAD(uint32_t);
-		return;
+	case NK_PHYSICAL_I8: LOAD(int8_t); return;
+	case NK_PHYSICAL_I16: LOAD(int16_t); return;
+	case NK_PHYSICAL_I32: LOAD(int32_t); return;
+	case NK_PHYSICAL_I64: LOAD(int64_t); return;
+	case NK_PHYSICAL_U8: LOAD(uint8_t); return;
+	case NK_PHYSICAL_U16: LOAD(uint16_t); return;
+	case NK_PHYSICAL_U32: LOAD(uint32_t); return;
 	case NK_PHYSICAL_U64: {
 		const uint64_t *values = (const uint64_t *)array->values + step * first;
 		for (int64_t i = 0; i < n; i++) {
@@ -129,22 +117,6 @@ static void load(const nk_array *array, int64_t first, int64_t n, int64_t *out, 
 		return;
 	}
 	}
-}
-
-static inline int64_t bloom_word(const nk_runtime_filter *filter, uint64_t hash)
-{
-	return (int64_t)(((hash >> 32) * (uint64_t)filter->n_words) >> 32);
-}
-
-static inline uint64_t bloom_bits(uint64_t hash)
-{
-	return 1ull << (hash & 63) | 1ull << (hash >> 6 & 63) | 1ull << (hash >> 12 & 63) | 1ull << (hash >> 18 & 63);
-}
-
-static inline bool bloom_has(const nk_runtime_filter *filter, uint64_t hash)
-{
-	uint64_t bits = bloom_bits(hash);
-	return (filter->bloom[bloom_word(filter, hash)] & bits) == bits;
 }
 
 /* ---- Publishing ---- */
@@ -172,7 +144,8 @@ static void find_bounds(nk_runtime_filter *filter, nk_array *const *keys, int n_
 	filter->max = high;
 }
 
-static nk_status fill_bitmap(nk_runtime_filter *filter, nk_array *const *keys, int n_arrays, int64_t n_bytes, nk_error *err)
+static nk_status fill_bitmap(nk_runtime_filter *filter, nk_array *const *keys, int n_arrays, int64_t n_bytes,
+                             nk_error *err)
 {
 	int64_t values[BLOCK];
 	bool fits;
@@ -190,7 +163,8 @@ static nk_status fill_bitmap(nk_runtime_filter *filter, nk_array *const *keys, i
 	return NK_OK;
 }
 
-static nk_status fill_bloom(nk_runtime_filter *filter, nk_array *const *keys, int n_arrays, int64_t n_keys, nk_error *err)
+static nk_status fill_bloom(nk_runtime_filter *filter, nk_array *const *keys, int n_arrays, int64_t n_keys,
+                            nk_error *err)
 {
 	int64_t n_words = NK_MAX(n_keys * BITS_PER_KEY / 64, (int64_t)16);
 	if (n_words * 8 > BLOOM_BYTES_MAX)
@@ -202,15 +176,17 @@ static nk_status fill_bloom(nk_runtime_filter *filter, nk_array *const *keys, in
 		NK_AUTO(nk_buffer) hashes = NULL;
 		NK_TRY(nk_buffer_new(filter->memory, keys[a]->n_rows * 8, &hashes, err));
 		const uint64_t *values = (const uint64_t *)hashes->bytes;
-		NK_TRY(nk_hash_array(filter->memory, keys[a], keys[a]->n_rows, (uint64_t *)hashes->bytes, false, err));
+		NK_TRY(
+			nk_hash_array(filter->memory, keys[a], keys[a]->n_rows, (uint64_t *)hashes->bytes, false, err));
 		for (int64_t i = 0; i < keys[a]->n_rows; i++)
 			if (nk_array_is_valid(keys[a], i))
-				filter->bloom[bloom_word(filter, values[i])] |= bloom_bits(values[i]);
+				filter->bloom[nk__bloom_word(values[i], n_words)] |= nk__bloom_bits(values[i]);
 	}
 	return NK_OK;
 }
 
-nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *given, int n_arrays, nk_error *err)
+nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *given, int n_arrays,
+                                    nk_error *err)
 {
 	NK_AUTO(nk_buffer) block = NULL;
 	NK_TRY(nk_buffer_new_zeroed(filter->memory, (n_arrays + 1) * (int64_t)sizeof(nk_array *), &block, err));
@@ -223,10 +199,11 @@ nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *
 	}
 	if (status == NK_OK) {
 		find_bounds(filter, keys, n_arrays);
-		uint64_t span = filter->has_bounds && filter->max >= filter->min ? (uint64_t)filter->max - (uint64_t)filter->min
-		                                                                 : UINT64_MAX;
+		uint64_t span = filter->has_bounds && filter->max >= filter->min
+		                    ? (uint64_t)filter->max - (uint64_t)filter->min
+		                    : UINT64_MAX;
 		if (span < BITMAP_FREE || (span / BITMAP_SPARSE < (uint64_t)n_keys && span / 8 < BITMAP_BYTES_MAX))
-			status = fill_bitmap(filter, keys, n_arrays, (int64_t)span / 8 + 1, err);
+			status = fill_bitmap(filter, keys, n_arrays, ((int64_t)span / 64 + 1) * 8, err);
 		else if (!(filter->has_bounds && filter->max < filter->min))
 			status = fill_bloom(filter, keys, n_arrays, n_keys, err);
 	}
@@ -237,7 +214,10 @@ nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *
 	return NK_OK;
 }
 
-bool nk_runtime_filter_is_ready(const nk_runtime_filter *filter) { return __atomic_load_n(&filter->ready, __ATOMIC_ACQUIRE); }
+bool nk_runtime_filter_is_ready(const nk_runtime_filter *filter)
+{
+	return __atomic_load_n(&filter->ready, __ATOMIC_ACQUIRE);
+}
 
 bool nk_runtime_filter_bounds(const nk_runtime_filter *filter, int64_t *min, int64_t *max)
 {
@@ -250,85 +230,86 @@ bool nk_runtime_filter_bounds(const nk_runtime_filter *filter, int64_t *min, int
 
 /* ---- Testing ---- */
 
-/* A byte for each of rows [first, first + n) of a flat or constant array: may match. */
-static nk_status test_block(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t first, int64_t n,
-                            uint8_t *passes, nk_error *err)
+/* A bit for each of rows [first, first + n) of a flat or constant array, from bit 0: may match. */
+static nk_status test_block(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values,
+                            int64_t first, int64_t n, uint8_t *passes, nk_error *err)
 {
-	memset(passes, 1, (size_t)n);
+	const nk__filter_loops *loops = NK_ISA_TABLE(nk__runtime_filter);
+	int64_t n_bytes = (n + 7) / 8;
+	memset(passes, 0xff, (size_t)n_bytes);
+	passes[n_bytes - 1] = (uint8_t)(0xff >> (n_bytes * 8 - n));
 	if (filter->has_bounds && is_integer(values)) {
 		int64_t numbers[BLOCK];
+		const int64_t *at = numbers;
 		bool fits;
-		load(values, first, n, numbers, &fits);
-		if (filter->bitmap) {
-			uint64_t min = (uint64_t)filter->min, span = (uint64_t)filter->max - min;
-			for (int64_t i = 0; i < n; i++) {
-				uint64_t at = (uint64_t)numbers[i] - min;
-				uint64_t inside = at <= span, bit = inside ? at : 0;
-				passes[i] = (uint8_t)(inside & (filter->bitmap[bit >> 3] >> (bit & 7)));
-			}
-		} else {
-			for (int64_t i = 0; i < n; i++)
-				passes[i] = numbers[i] >= filter->min && numbers[i] <= filter->max;
-		}
+		if (values->encoding == NK_FLAT && values->physical == NK_PHYSICAL_I64)
+			at = (const int64_t *)values->values + first;
+		else
+			load(values, first, n, numbers, &fits);
+		if (filter->max < filter->min)
+			memset(passes, 0, (size_t)n_bytes);
+		else if (filter->bitmap)
+			loops->bitmap(passes, at, n, filter->min, filter->max,
+			              (const uint64_t *)(const void *)filter->bitmap);
+		else
+			loops->bounds(passes, at, n, filter->min, filter->max);
 	}
-	if (filter->bloom) {
+	if (filter->bloom && !(passes[0] == 0 && memcmp(passes, passes + 1, (size_t)n_bytes - 1) == 0)) {
 		uint64_t hashes[BLOCK];
 		NK_AUTO(nk_array) slice = NULL;
 		NK_TRY(nk_array_slice(memory, values, first, n, &slice, err));
 		NK_TRY(nk_hash_array(memory, slice, n, hashes, false, err));
-		for (int64_t i = 0; i < n; i++)
-			passes[i] &= bloom_has(filter, hashes[i]);
+		loops->bloom(passes, hashes, n, filter->bloom, filter->n_words);
 	}
-	if (values->validity || values->physical == NK_PHYSICAL_NONE)
-		for (int64_t i = 0; i < n; i++)
-			passes[i] &= nk_array_is_valid(values, first + i);
 	return NK_OK;
 }
 
 /* Dictionaries are tested by entry when that is less work. */
-static nk_status test_dictionary(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t n_rows,
-                                 uint32_t *rows, int64_t *n_selected, nk_error *err)
+static nk_status test_dictionary(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values,
+                                 int64_t n_rows, uint32_t *rows, int64_t *n_selected, nk_error *err)
 {
 	nk_array *entries = values->dictionary;
 	NK_AUTO(nk_buffer) block = NULL;
-	NK_TRY(nk_buffer_new(memory, entries->n_rows + 1, &block, err));
+	NK_TRY(nk_buffer_new(memory, entries->n_rows / 8 + 1, &block, err));
 	for (int64_t first = 0; first < entries->n_rows; first += BLOCK)
-		NK_TRY(test_block(filter, memory, entries, first, NK_MIN((int64_t)BLOCK, entries->n_rows - first), block->bytes + first,
-		                  err));
+		NK_TRY(test_block(filter, memory, entries, first, NK_MIN((int64_t)BLOCK, entries->n_rows - first),
+		                  block->bytes + first / 8, err));
 	const uint32_t *codes = values->values;
 	int64_t n = 0;
 	for (int64_t i = 0; i < n_rows; i++) {
 		rows[n] = (uint32_t)i;
-		n += nk_array_is_valid(values, i) && block->bytes[codes[i]];
+		n += nk_array_is_valid(values, i) && nk_bitmap_get(block->bytes, codes[i]);
 	}
 	*n_selected = n;
 	return NK_OK;
 }
 
-static nk_status test_all(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t n_rows, uint32_t *rows,
-                          int64_t *n_selected, nk_error *err)
+static nk_status test_all(const nk_runtime_filter *filter, nk_memory *memory, nk_array *values,
+                          int64_t n_rows, uint32_t *rows, int64_t *n_selected, nk_error *err)
 {
 	NK_AUTO(nk_array) flat = NULL;
 	if (values->encoding == NK_DICTIONARY && values->dictionary->n_rows <= n_rows)
 		return test_dictionary(filter, memory, values, n_rows, rows, n_selected, err);
-	if (values->encoding == NK_DICTIONARY)
+	if (values->encoding == NK_DICTIONARY) {
 		NK_TRY(nk_array_flatten(memory, values, &flat, err));
-	uint8_t passes[BLOCK];
-	int64_t n = 0;
-	for (int64_t first = 0; first < n_rows; first += BLOCK) {
-		int64_t n_block = NK_MIN((int64_t)BLOCK, n_rows - first);
-		NK_TRY(test_block(filter, memory, flat ? flat : values, first, n_block, passes, err));
-		for (int64_t i = 0; i < n_block; i++) {
-			rows[n] = (uint32_t)(first + i);
-			n += passes[i];
-		}
+		values = flat;
 	}
-	*n_selected = n;
+	*n_selected = 0;
+	if (values->physical == NK_PHYSICAL_NONE ||
+	    (values->encoding == NK_CONSTANT && !nk_array_is_valid(values, 0)))
+		return NK_OK;
+	NK_AUTO(nk_buffer) passes = NULL;
+	NK_TRY(nk_buffer_new(memory, n_rows / 8 + 1, &passes, err));
+	for (int64_t first = 0; first < n_rows; first += BLOCK)
+		NK_TRY(test_block(filter, memory, values, first, NK_MIN((int64_t)BLOCK, n_rows - first),
+		                  passes->bytes + first / 8, err));
+	nk_select_bits(passes->bytes, values->encoding == NK_FLAT ? values->validity : NULL, n_rows, rows,
+	               n_selected);
 	return NK_OK;
 }
 
-nk_status nk_runtime_filter_test(nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t n_rows, uint32_t *rows,
-                                 int64_t *n_selected, nk_error *err)
+nk_status nk_runtime_filter_test(nk_runtime_filter *filter, nk_memory *memory, nk_array *values,
+                                 int64_t n_rows, uint32_t *rows, int64_t *n_selected, nk_error *err)
 {
 	if (!nk_runtime_filter_is_ready(filter) || __atomic_load_n(&filter->useless, __ATOMIC_RELAXED)) {
 		for (int64_t i = 0; i < n_rows; i++)

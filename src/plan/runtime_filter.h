@@ -23,7 +23,7 @@ bool nk_runtime_filter_is_ready(const nk_runtime_filter *filter);
 /* Bounds as integers (days, units, unscaled), when ready and there are any: for pruning by statistics. An empty
  * build side has min > max. */
 bool nk_runtime_filter_bounds(const nk_runtime_filter *filter, int64_t *min, int64_t *max);
-/* Positions among `n_rows` rows that may match; returns how many. rows has room for n_rows. Also watches how much
+/* Positions among `n_rows` rows that may match; returns how many. rows has room for n_rows + 16. Also watches how much
  * it removes, and stops testing when that is next to nothing. */
 NK_MUST_CHECK nk_status nk_runtime_filter_test(nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t n_rows,
                                                uint32_t *rows, int64_t *n_selected, nk_error *err);

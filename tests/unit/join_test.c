@@ -157,7 +157,7 @@ static void compare(int n_workers, int64_t batch_rows, bool force_spill, const n
 	/* Every probe row with a match passes the filter. */
 	for (int b = 0; b < probe_from.n && n_keys && nk_runtime_filter_is_ready(filter); b++) {
 		nk_array *values = probe_from.batches[b]->columns[1];
-		uint32_t *rows = malloc((size_t)values->n_rows * 4 + 4);
+		uint32_t *rows = malloc((size_t)values->n_rows * 4 + 64);
 		int64_t n;
 		must(nk_runtime_filter_test(filter, memory, values, values->n_rows, rows, &n, NULL));
 		for (int64_t i = 0, at = 0; i < values->n_rows; i++) {
