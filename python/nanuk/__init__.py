@@ -55,7 +55,6 @@ from nanuk.functions import (
     concat,
     concat_str,
     count,
-    element,
     exclude,
     first,
     format,
@@ -82,6 +81,7 @@ from nanuk.functions import (
     var,
     when,
 )
+from nanuk.functions_nested import concat_list, element, field, list, struct
 from nanuk.lazyframe import LazyFrame, QueryOptFlags
 from nanuk.schema import Schema
 from nanuk.series import Series
@@ -100,13 +100,28 @@ _LAZY = {
     "from_numpy": "convert",
     "from_pandas": "convert",
     "from_records": "convert",
+    "align_frames": "combine",
+    "merge_sorted": "combine",
+    "union": "combine",
     "read_csv": "csv",
+    "scan_csv": "csv",
     "read_parquet": "io",
     "read_parquet_schema": "io",
-    "scan_csv": "csv",
     "scan_parquet": "io",
+    "build_info": "meta",
+    "show_versions": "meta",
+    "arange": "ranges",
+    "arg_where": "ranges",
+    "int_range": "ranges",
+    "ones": "ranges",
+    "repeat": "ranges",
+    "zeros": "ranges",
+    "corr": "statistics",
+    "cov": "statistics",
 }
-_MODULES = ("selectors", "testing", "datatypes", "functions", "io", "config", "schema", "convert")
+_MODULES = (
+    "api", "config", "convert", "datatypes", "functions", "io", "meta", "plugins", "schema", "selectors", "testing",
+)  # fmt: skip
 
 # Names of Polars 1 that moved: their module.
 _MOVED = {
@@ -137,22 +152,33 @@ def __getattr__(name: str):
         instead = f"; use {_REMOVED[name]}" if _REMOVED[name] else ""
         msg = f"`{name}` was removed in version 2.0{instead}"
         raise exceptions.AttributeRemovedError(msg)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+    from nanuk.not_yet import stand_in
+
+    value = stand_in(name)
+    if value is None:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    globals()[name] = value
+    return value
 
 
 def __dir__():
-    return sorted({*__all__, "selectors", "testing", "datatypes"})
+    from nanuk.not_yet import FAMILIES
+
+    lacking = {name for names in FAMILIES.values() for name in names}
+    return sorted({*__all__, *_MODULES} | lacking)
 
 
 __all__ = [
     "Array", "Binary", "Boolean", "Categorical", "Config", "DataFrame", "DataType", "Date", "Datetime", "Decimal",
     "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16", "Int32", "Int64", "Int8",
     "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "Schema", "Series", "String", "Struct", "Time", "UInt128",
-    "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "all", "all_horizontal", "any", "any_horizontal",
-    "coalesce", "col", "collect_all", "concat", "concat_str", "count", "element", "exceptions", "exclude", "first",
-    "format", "from_arrow", "from_dict", "from_dicts", "from_numpy", "from_pandas", "from_records", "get_index_type",
-    "implode", "last", "len", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "min",
-    "min_horizontal", "n_unique", "nth", "quantile", "read_csv", "read_parquet", "read_parquet_schema", "scan_csv",
-    "scan_parquet", "select", "std", "sum", "sum_horizontal", "thread_pool_size", "var", "when",
+    "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "align_frames", "all", "all_horizontal", "any",
+    "any_horizontal", "arange", "arg_where", "build_info", "coalesce", "col", "collect_all", "concat", "concat_list",
+    "concat_str", "corr", "count", "cov", "element", "exceptions", "exclude", "field", "first", "format",
+    "from_arrow", "from_dict", "from_dicts", "from_numpy", "from_pandas", "from_records", "get_index_type", "implode",
+    "int_range", "last", "len", "list", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median",
+    "merge_sorted", "min", "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_parquet",
+    "read_parquet_schema", "repeat", "scan_csv", "scan_parquet", "select", "show_versions", "std", "struct", "sum",
+    "sum_horizontal", "thread_pool_size", "union", "var", "when", "zeros",
 ]  # fmt: skip

@@ -55,7 +55,7 @@ class ExprRows:
         if is_several(indices):
             from nanuk.series import Series
 
-            indices = Series("", indices, None if list(indices) else "Int64")
+            indices = Series("", [*indices]) if indices else _nanuk.series_from_list("", [], "Int64", True)
         return self._call_columns("gather", indices, null_on_oob=null_on_oob)
 
     def get(self, index, *, null_on_oob: bool = False):
@@ -202,9 +202,9 @@ class ExprRows:
             msg = f"`side` must be one of {{'any', 'left', 'right'}}, got {side}"
             raise ValueError(msg)
         if is_several(element):
-            from nanuk.series import Series
+            from nanuk.exceptions import InvalidOperationError
 
-            element = Series("", element)
+            raise InvalidOperationError("a list as `element` of `search_sorted` is ambiguous; use a Series or `lit`")
         return self._call("search_sorted", element, side=side, descending=descending)
 
     # ---- Lengths ----
@@ -215,7 +215,8 @@ class ExprRows:
 
     def extend_constant(self, value, n):
         """The values and n times another one."""
-        return self._call("extend_constant", value, n)
+        value = _nanuk.lit(value) if isinstance(value, str) else _nanuk.parse(value)
+        return self._call("append", _nanuk.call("repeat", value, n))
 
     def explode(self, *, empty_as_null: bool = False, keep_nulls: bool = True):
         """The items of lists one below the other."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nanuk import _nanuk
-from nanuk.parse import flatten, plain_method
+from nanuk.parse import is_several, plain_method
 
 _NO_DEFAULT = object()
 
@@ -30,14 +32,33 @@ class ExprStats:
 
         Null without values, or with `bias=False` of fewer than three.
         """
-        return self._call("skew", bias=bias)
+        n, second, third = self._moments(3)
+        result = third._call("truediv", second._call("pow", 1.5))
+        if bias:
+            return result
+        n = n._call("cast", dtype=_Float64)
+        factor = n._call("mul", n._call("sub", 1))._call("sqrt")._call("truediv", n._call("sub", 2))
+        return _nanuk.call("when", n._call("gt", 2), factor._call("mul", result), _nanuk.lit(None))
 
     def kurtosis(self, *, fisher: bool = True, bias: bool = True):
         """Kurtosis: the fourth moment over the squared variance, less 3 with `fisher`.
 
         Null without values, or with `bias=False` of fewer than four.
         """
-        return self._call("kurtosis", fisher=fisher, bias=bias)
+        n, second, fourth = self._moments(4)
+        result = fourth._call("truediv", second._call("pow", 2))
+        if not bias:
+            n = n._call("cast", dtype=_Float64)
+            n1, n2, n3 = (n._call("sub", i) for i in (1, 2, 3))
+            scaled = n._call("mul", n)._call("sub", 1)._call("mul", result)._call("sub", n1._call("mul", n1)._call("mul", 3))
+            corrected = scaled._call("truediv", n2._call("mul", n3))._call("add", 3)
+            result = _nanuk.call("when", n._call("gt", 3), corrected, _nanuk.lit(None))
+        return result._call("sub", 3.0) if fisher else result
+
+    def _moments(self, order: int):
+        """How many values there are, their second central moment, and one of a higher order."""
+        away = self._call("sub", self._call("mean"))
+        return self._call("count"), away._call("mul", away)._call("mean"), away._call("pow", order)._call("mean")
 
     def entropy(self, base: float = 2.718281828459045, *, normalize: bool = True):
         """Entropy of values taken as probabilities, which `normalize` makes sum to 1."""
@@ -79,23 +100,27 @@ class ExprStats:
     def replace(self, old, new=_NO_DEFAULT):
         """Other values in place of some: `replace({1: 10})`, or lists of old and new ones; the dtype stays.
 
-        Raises InvalidOperationError for lists of different lengths.
+        Raises InvalidOperationError for lists of different lengths, for old values that repeat, and for new ones that do
+        not fit the dtype.
         """
-        pairs, new_dtype = _pairs(old, new)
-        result = self
-        for before, after in reversed(pairs):
-            result = _nanuk.call("when", self._call("eq_missing", before), _nanuk.lit(after), result)
-        if not pairs:
-            return self
-        return _nanuk.call("replace_dtype", result, self)
+        old, new = _old_and_new(old, new)
+        return self if not old else self._call("replace", _list_of(old), _list_of(new))
 
     def replace_strict(self, old, new=_NO_DEFAULT, *, default=_NO_DEFAULT, return_dtype=None):
         """Other values in place of all: a value that is not among the old ones becomes the default.
 
-        Raises InvalidOperationError when there is none and a value is not among them.
+        Raises InvalidOperationError when there is no default and a value is not among them.
         """
-        pairs, new_dtype = _pairs(old, new)
-        raise NotImplementedError("`replace_strict` is not implemented yet")
+        old, new = _old_and_new(old, new)
+        if not old and default is _NO_DEFAULT:
+            from nanuk.exceptions import InvalidOperationError
+
+            raise InvalidOperationError("must specify which values to replace")
+        more = () if default is _NO_DEFAULT else (_nanuk.parse(default) if not isinstance(default, str) else _nanuk.lit(default),)
+        result = self._call("replace_strict", _list_of(old), _list_of(new), *more)
+        if return_dtype is None:
+            return result
+        return result.cast(return_dtype)
 
     def rle(self):
         """Runs of equal values, as a Struct of length and value."""
@@ -104,6 +129,28 @@ class ExprStats:
     def inspect(self, fmt: str = "{}"):
         """Print the values when they are computed."""
         return self.map_batches(lambda values: (print(fmt.format(values)), values)[1])
+
+
+class _Float64:
+    _text = "Float64"
+
+
+def _old_and_new(old, new) -> tuple[list, list]:
+    """The two lists of what `replace` takes."""
+    if new is _NO_DEFAULT:
+        if not isinstance(old, Mapping):
+            raise TypeError("`new` argument is required if `old` argument is not a Mapping type")
+        return list(old), list(old.values())
+    old = list(old) if is_several(old) or isinstance(old, _nanuk.Series) else [old]
+    if isinstance(new, _nanuk.Expr):
+        raise NotImplementedError("an expression as `new` is not implemented yet")
+    return old, list(new) if is_several(new) or isinstance(new, _nanuk.Series) else [new]
+
+
+def _list_of(values: list):
+    from nanuk.series import Series
+
+    return _nanuk.lit(Series("", values, strict=False))._call("implode")
 
 
 for _name, _doc in (

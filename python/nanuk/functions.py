@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanuk import _nanuk
-from nanuk.datatypes import DataType, DataTypeClass, is_polars_dtype, parse_into_dtype
+from nanuk.datatypes import UInt32 as _UInt32, DataType, DataTypeClass, is_polars_dtype, parse_into_dtype
 from nanuk.expr import Expr, _Dtype
 from nanuk.parse import flatten, is_several, parse_exprs
 from nanuk.when import when
@@ -75,11 +75,6 @@ def lit(value, dtype=None, *, allow_object: bool = False) -> Expr:
 def len() -> Expr:
     """How many rows there are."""
     return _nanuk.call("len")
-
-
-def element() -> Expr:
-    """The value that a nested expression looks at."""
-    return _nanuk.col("")
 
 
 # ---- Aggregations of columns by name ----
@@ -172,6 +167,46 @@ def implode(*columns, maintain_order: bool = True) -> Expr:
     return col(*columns).implode()
 
 
+def approx_n_unique(*columns) -> Expr:
+    """About how many different values columns have."""
+    return col(*columns).approx_n_unique()
+
+
+def cum_sum(*names) -> Expr:
+    """Sums of columns so far."""
+    return col(*names).cum_sum()
+
+
+def cum_count(*columns, reverse: bool = False) -> Expr:
+    """How many values columns have so far."""
+    return col(*columns).cum_count(reverse=reverse)
+
+
+def head(column, n: int = 10) -> Expr:
+    """The first n values of a column."""
+    return col(column).head(n)
+
+
+def tail(column, n: int = 10) -> Expr:
+    """The last n values of a column."""
+    return col(column).tail(n)
+
+
+def arg_sort_by(exprs, *more_exprs, descending=False, nulls_last=False, multithreaded: bool = True,
+                maintain_order: bool = False) -> Expr:  # fmt: skip
+    """Positions that bring rows into the order of columns, as UInt32."""
+    keys = [_nanuk.parse(item) for item in flatten(exprs, more_exprs)]
+    positions = _nanuk.call("int_range", 0, keys[0]._call("len"))._call("cast", dtype=_Dtype(_UInt32))
+    ordered = positions.sort_by(keys, descending=descending, nulls_last=nulls_last)
+    name = keys[0]._output_name()
+    return ordered if name is None else ordered.alias(name)
+
+
+def arctan2(y, x) -> Expr:
+    """The angle of a point, in radians; text means columns."""
+    return _nanuk.call("arctan2", y, x)
+
+
 # ---- Across columns ----
 
 
@@ -241,6 +276,13 @@ def date(year, month, day) -> Expr:
     import datetime as _datetime
 
     return _nanuk.lit(_datetime.date(year, month, day)).alias("date")
+
+
+# ---- Randomness ----
+
+
+def set_random_seed(seed: int) -> None:
+    """Kept for programs that call it: functions that choose at random take a seed of their own."""
 
 
 # ---- Frames of expressions ----

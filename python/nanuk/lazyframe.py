@@ -562,6 +562,129 @@ class LazyFrame(_nanuk.Plan):
         """How many values of all columns are not null."""
         return self._aggregate("count")
 
+    # ---- Shapes ----
+
+    def reverse(self) -> LazyFrame:
+        """The rows from last to first."""
+        return self._select([_nanuk.col("*")._call("reverse")], False)
+
+    def shift(self, n=1, *, fill_value=None) -> LazyFrame:
+        """The rows moved n down, up when negative; what is left open is null or a fill value."""
+        return self._select([_nanuk.col("*").shift(n, fill_value=fill_value)], False)
+
+    def gather(self, indices, *, null_on_oob: bool = False) -> LazyFrame:
+        """Rows by position; see Expr.gather."""
+        return self._select([_nanuk.col("*").gather(indices, null_on_oob=null_on_oob)], False)
+
+    def gather_every(self, n: int, offset: int = 0) -> LazyFrame:
+        """Every nth row, from an offset on."""
+        return self._select([_nanuk.col("*").gather_every(n, offset)], False)
+
+    def interpolate(self) -> LazyFrame:
+        """Values on straight lines in place of nulls; see Expr.interpolate."""
+        return self._select([_nanuk.col("*").interpolate()], False)
+
+    def clear(self, n: int = 0) -> LazyFrame:
+        """No rows, or n rows of nulls, of the same schema."""
+        return self._empty().clear(n).lazy()
+
+    def explode(self, columns, *more_columns, empty_as_null: bool = False, keep_nulls: bool = True) -> LazyFrame:
+        """A row for each item of lists, beside the values of the other columns."""
+        return self._explode_rows(flatten(columns, more_columns), empty_as_null, keep_nulls)
+
+    def _explode_rows(self, columns: list, empty_as_null: bool, keep_nulls: bool) -> LazyFrame:
+        if not hasattr(self, "_explode"):
+            raise NotImplementedError("`explode` of tables is not implemented yet")
+        return self._explode(columns, empty_as_null, keep_nulls)
+
+    def unnest(self, columns=None, *more_columns, separator: str | None = None) -> LazyFrame:
+        """The fields of Struct columns as columns of their own."""
+        from nanuk.datatypes import Struct
+        from nanuk.reshape import names_of
+
+        schema = self.collect_schema()
+        if columns is None:
+            chosen = [name for name, dtype in schema.items() if dtype == Struct]
+        else:
+            chosen = names_of(self, flatten(columns, more_columns))
+        exprs = []
+        for name, dtype in schema.items():
+            if name not in chosen:
+                exprs.append(_nanuk.col(name))
+                continue
+            for field in getattr(dtype, "fields", ()):
+                expr = _nanuk.col(name).struct.field(field.name)
+                exprs.append(expr if separator is None else expr.alias(f"{name}{separator}{field.name}"))
+        return self._select(exprs, False)
+
+    def unpivot(self, on=None, *, index=None, variable_name: str | None = None,
+                value_name: str | None = None) -> LazyFrame:  # fmt: skip
+        """One row for each value of some columns, beside its column's name and the index columns."""
+        from nanuk.reshape import unpivot
+
+        return unpivot(self, on, index, variable_name, value_name)
+
+    def pivot(self, on, on_columns, *, index=None, values=None, aggregate_function=None, maintain_order: bool = False,
+              separator: str = "_", column_naming: str = "auto") -> LazyFrame:  # fmt: skip
+        """A column for each of `on_columns`, which are values of `on`; a row for each value of the index columns."""
+        from nanuk.dataframe import DataFrame
+        from nanuk.reshape import pivot
+
+        if isinstance(on_columns, _nanuk.Series):
+            on_columns = on_columns.to_frame()
+        elif not isinstance(on_columns, _nanuk.Frame):
+            on_columns = DataFrame({"": list(on_columns)})
+        return pivot(self, on, on_columns, index, values, aggregate_function, maintain_order, separator, column_naming)
+
+    def merge_sorted(self, other, key: str, *, maintain_order: bool = False) -> LazyFrame:
+        """The rows of two queries that are both in order of a column, in that order."""
+        return _nanuk.concat([self, other], "vertical")._sort([key], False, False, True)
+
+    def update(self, other, on=None, how: str = "left", *, left_on=None, right_on=None, include_nulls: bool = False,
+               maintain_order: str | None = "left") -> LazyFrame:  # fmt: skip
+        """Values of another query in place of this one's, in rows with equal keys, or row by row without keys."""
+        from nanuk.combine import update
+
+        return update(self, other, on, how, left_on, right_on, include_nulls, maintain_order)
+
+    def join_where(self, other, *predicates, how: str = "inner", suffix: str = "_right") -> LazyFrame:
+        """Pairs of rows of two queries for which all predicates are true."""
+        from nanuk.combine import join_where
+
+        return join_where(self, other, predicates, how, suffix)
+
+    def describe(self, percentiles=(0.25, 0.50, 0.75), *, interpolation: str = "nearest"):
+        """Count, nulls, mean, deviation, extremes and percentiles of each column, as a DataFrame."""
+        from nanuk.describe import describe
+
+        return describe(self, percentiles, interpolation)
+
+    def pipe_with_schema(self, function) -> LazyFrame:
+        """`function(self, schema)`."""
+        return function(self, self.collect_schema())
+
+    def collect_batches(self, *, chunk_size: int | None = None, maintain_order: bool = True, lazy: bool = False,
+                        engine="auto", optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS):  # fmt: skip
+        """The result in pieces, one after the other."""
+        result = self.collect(engine=engine, optimizations=optimizations)
+        return result.iter_slices(chunk_size or 100_000)
+
+    def sink_batches(self, function, *, chunk_size: int | None = None, maintain_order: bool = True, lazy: bool = False,
+                     engine="auto", optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS) -> None:  # fmt: skip
+        """Call a function with the result, piece by piece, until it returns True."""
+        for part in self.collect_batches(chunk_size=chunk_size, engine=engine, optimizations=optimizations):
+            if function(part):
+                break
+
+    def collect_async(self, *, gevent: bool = False, engine="auto",
+                      optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS):  # fmt: skip
+        """An awaitable that runs the query in a thread."""
+        if gevent:
+            raise NotImplementedError("`collect_async` with gevent is not implemented yet")
+        import asyncio
+
+        return asyncio.to_thread(self.collect, engine=engine, optimizations=optimizations)
+
     profile = Removed()
     fetch = Removed("`head` and `collect`")
     with_context = Removed("`concat(how='horizontal')`")

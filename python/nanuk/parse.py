@@ -152,3 +152,22 @@ def plain_method(owner: str, name: str, doc: str, function: str | None = None):
     method.__qualname__ = f"{owner}.{name}"
     method.__doc__ = doc
     return method
+
+
+def supertype(dtypes: list):
+    """The common dtype of several.
+
+    Raises SchemaError when there is none.
+    """
+    from nanuk.datatypes import _from_text
+
+    text = dtypes[0]._text
+    for dtype in dtypes[1:]:
+        common = _nanuk.dtype_supertype(text, dtype._text)
+        if common is None:
+            from nanuk.exceptions import SchemaError
+
+            msg = f"failed to determine supertype of {text} and {dtype._text}"
+            raise SchemaError(msg)
+        text = common
+    return _from_text(text)

@@ -370,14 +370,6 @@ class Series(_nanuk.Series):
             return self
         return result
 
-    def top_k(self, k: int = 5) -> Series:
-        """The k largest values."""
-        return self.drop_nulls().sort(descending=True).head(k)
-
-    def bottom_k(self, k: int = 5) -> Series:
-        """The k smallest values."""
-        return self.drop_nulls().sort().head(k)
-
     def unique(self, *, maintain_order: bool = False) -> Series:
         """Each different value once."""
         return self.to_frame()._plan()._unique([], "any", maintain_order)._collect()._column(0)
@@ -470,6 +462,181 @@ class Series(_nanuk.Series):
         """Functions of dates, times and durations."""
         return _Namespace(self, "dt")
 
+    @property
+    def list(self):
+        """Functions of lists."""
+        return _Namespace(self, "list")
+
+    @property
+    def arr(self):
+        """Functions of Arrays."""
+        return _Namespace(self, "arr")
+
+    @property
+    def struct(self):
+        """Functions of Structs."""
+        from nanuk.series_struct import SeriesStruct
+
+        return SeriesStruct(self)
+
+    @property
+    def bin(self):
+        """Functions of Binary."""
+        return _Namespace(self, "bin")
+
+    @property
+    def cat(self):
+        """Functions of Categoricals and Enums."""
+        return _Namespace(self, "cat")
+
+    @property
+    def map(self):
+        """Functions of Maps."""
+        return _Namespace(self, "map")
+
+    @property
+    def ext(self):
+        """Functions of extension dtypes."""
+        return _Namespace(self, "ext")
+
+    # ---- Distribution ----
+
+    def value_counts(self, *, sort: bool = False, parallel: bool = False, name: str | None = None,
+                     normalize: bool = False):  # fmt: skip
+        """A table of each different value and how often it occurs, as UInt32, or its share of all with `normalize`.
+
+        Raises DuplicateError when the column is called as the counts are.
+        """
+        name = name or ("proportion" if normalize else "count")
+        if name == self.name:
+            from nanuk.exceptions import DuplicateError
+
+            msg = f"column with name '{name}' has more than one occurrence"
+            raise DuplicateError(msg)
+        count = _nanuk.call("len")
+        plan = self.to_frame()._plan()._group_by([_nanuk.positions((0,))], [count.alias(name)], True)
+        if sort:
+            plan = plan._sort([_nanuk.positions((1,))], True, False, True)
+        frame = plan._collect()
+        if not normalize:
+            return frame
+        shares = frame._column(1) / max(len(self), 1)
+        frame._set([frame._column(0), shares._rename(name)], len(shares))
+        return frame
+
+    def describe(self, percentiles=(0.25, 0.50, 0.75), interpolation: str = "nearest"):
+        """Count, nulls, mean, deviation, extremes and percentiles, as a table."""
+        from nanuk.describe import describe_series
+
+        return describe_series(self, percentiles, interpolation)
+
+    def to_dummies(self, *, separator: str = "_", drop_first: bool = False, drop_nulls: bool = False):
+        """A table of 0 and 1, as UInt8, for each different value."""
+        return self.to_frame().to_dummies(separator=separator, drop_first=drop_first, drop_nulls=drop_nulls)
+
+    def to_init_repr(self, n: int = 1000) -> str:
+        """Python that makes the first n values anew."""
+        from nanuk.describe import code_of_series
+
+        return code_of_series(self, n)
+
+    def search_sorted(self, element, side: str = "any", *, descending: bool = False):
+        """Where an element belongs among sorted values: an int, or for a Series of elements a Series."""
+        found = _evaluate(_nanuk.lit(self).search_sorted(_nanuk.lit(element) if isinstance(element, str) else element, side,
+                                                         descending=descending))  # fmt: skip
+        return found if isinstance(element, (_nanuk.Series, _nanuk.Expr)) else found.item()
+
+    def map_elements(self, function, return_dtype=None, *, skip_nulls: bool = True,
+                     _disable_inefficient_map_warning: bool = False) -> Series:  # fmt: skip
+        """A Python function of each value; slow, so an expression is better where there is one."""
+        values = [None if skip_nulls and value is None else function(value) for value in self.to_list()]
+        return Series(self.name, values, return_dtype, strict=False)
+
+    # ---- Single values changed ----
+
+    def set(self, filter, value) -> Series:
+        """One value where a mask is true."""
+        value = _nanuk.lit(value)._call("cast", dtype=_Text(self.dtype))
+        return _evaluate(_nanuk.call("when", filter, value, self))._rename(self.name)
+
+    def scatter(self, indices, values) -> Series:
+        """Values put at positions of this column.
+
+        Raises OutOfBoundsError beyond the end.
+        """
+        if isinstance(indices, int):
+            indices = [indices]
+        indices = list(indices)
+        n = len(self)
+        for index in indices:
+            if index is None or not -n <= index < n:
+                from nanuk.exceptions import ComputeError, OutOfBoundsError
+
+                if index is None:
+                    raise ComputeError("index values should not be null")
+                msg = f"index {index} is out of bounds for sequence of length {n}"
+                raise OutOfBoundsError(msg)
+        values = [values] if not is_several(values) and not isinstance(values, _nanuk.Series) else list(values)
+        if len(values) == 1:
+            values *= len(indices)
+        items = self.to_list()
+        for index, value in zip(indices, values):
+            items[index] = value
+        self._set(_nanuk.series_from_list(self.name, items, self._dtype_text, True))
+        return self
+
+    def extend_constant(self, value, n: int) -> Series:
+        """The values and n times another one."""
+        return _evaluate(_nanuk.lit(self).extend_constant(value, n))._rename(self.name)
+
+    def shrink_to_fit(self, *, in_place: bool = False) -> Series:
+        """The values; memory beyond them is not kept anyway."""
+        return self if in_place else self.clone()
+
+    def shrink_dtype(self) -> Series:
+        """The smallest integer dtype that holds all values; floats become Float32."""
+        dtype = self.dtype
+        if dtype.is_float():
+            from nanuk.datatypes import Float32
+
+            return self.cast(Float32)
+        if not dtype.is_integer():
+            return self
+        from nanuk import datatypes
+
+        low, high = self.min() or 0, self.max() or 0
+        names = ("UInt8", "UInt16", "UInt32", "UInt64") if dtype.is_unsigned_integer() else ("Int8", "Int16", "Int32", "Int64")
+        for name, bits in zip(names, (8, 16, 32, 64)):
+            floor, ceiling = (0, 2**bits) if name[0] == "U" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+            if floor <= low and high < ceiling:
+                return self.cast(getattr(datatypes, name))
+        return self
+
+    def get_chunks(self) -> list[Series]:
+        """The chunks, each a Series."""
+        chunks, at = [], 0
+        for length in self.chunk_lengths():
+            chunks.append(self._slice(at, length))
+            at += length
+        return chunks
+
+    def explode(self, *, empty_as_null: bool = True, keep_nulls: bool = True) -> Series:
+        """The items of lists one below the other."""
+        return _evaluate(_nanuk.lit(self).explode(empty_as_null=empty_as_null, keep_nulls=keep_nulls))
+
+    def cumulative_eval(self, expr, *, min_samples: int = 1, parallel: bool = False) -> Series:
+        """An expression over the values so far, for each row."""
+        return _evaluate(_nanuk.lit(self).cumulative_eval(expr, min_samples=min_samples))
+
+    def hist(self, bins=None, *, bin_count: int | None = None, include_category: bool = True,
+             include_breakpoint: bool = True):  # fmt: skip
+        """How many values fall into each bin, as a table."""
+        raise NotImplementedError("`hist` is not implemented yet")
+
+    def sql(self, query: str, *, table_name: str = "self"):
+        """The answer to a query in SQL about this column, as a table."""
+        return self.to_frame().sql(query, table_name=table_name)
+
     has_validity = Removed("`has_nulls`")
 
 
@@ -527,6 +694,28 @@ def _direct(name: str, function: str, doc: str):
     return method
 
 
+def _through_expr(name: str, is_value: bool = False):
+    """A method that Expr has, evaluated at once: a Series, or the one value of an aggregation."""
+    from functools import update_wrapper
+
+    from nanuk.expr import Expr
+
+    function = getattr(Expr, name)
+    if is_value:
+
+        def method(self, *args, **kwargs):
+            return _evaluate(function(_nanuk.lit(self), *args, **kwargs)).item(0)
+
+    else:
+
+        def method(self, *args, **kwargs):
+            return _evaluate(function(_nanuk.lit(self), *args, **kwargs))
+
+    update_wrapper(method, function)
+    method.__qualname__ = f"Series.{name}"
+    return method
+
+
 for _name, _doc in (
     ("is_null", "Whether values are null."),
     ("is_not_null", "Whether values are not null."),
@@ -537,8 +726,34 @@ for _name, _doc in (
     ("abs", "Absolute values."),
     ("sign", "-1, 0 or 1."),
     ("implode", "All values as one list."),
+    ("reverse", "The values from last to first."),
+    ("arg_true", "Positions where a Boolean is true, as UInt32."),
+    ("to_physical", "The values as they lie in memory."),
 ):
     setattr(Series, _name, _direct(_name, _name, _doc))
 Series.not_ = _direct("not_", "not", "Negation of Booleans; of integers, of all bits.")
+
+for _name in (
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "arg_sort", "arg_unique", "backward_fill",
+    "bitwise_count_ones", "bitwise_count_zeros", "bitwise_leading_ones", "bitwise_leading_zeros",
+    "bitwise_trailing_ones", "bitwise_trailing_zeros", "bottom_k", "bottom_k_by", "cbrt", "ceil", "clip", "cos", "cosh",
+    "cot", "cum_count", "cum_max", "cum_min", "cum_prod", "cum_sum", "cut", "degrees", "diff", "erf", "erfc", "ewm_mean",
+    "ewm_mean_by", "ewm_std", "ewm_sum", "ewm_sum_by", "ewm_var", "exp", "floor", "forward_fill", "gather",
+    "gather_every", "hash", "interpolate", "interpolate_by", "is_close", "is_duplicated", "is_first_distinct",
+    "is_last_distinct", "is_unique", "log", "log10", "log1p", "lower_bound", "mode", "pct_change", "peak_max", "peak_min",
+    "qcut", "radians", "rank", "reinterpret", "repeat_by", "replace", "replace_strict", "reshape", "rle", "rle_id",
+    "rolling_kurtosis", "rolling_map", "rolling_max", "rolling_max_by", "rolling_mean", "rolling_mean_by",
+    "rolling_median", "rolling_median_by", "rolling_min", "rolling_min_by", "rolling_quantile", "rolling_quantile_by",
+    "rolling_rank", "rolling_rank_by", "rolling_skew", "rolling_std", "rolling_std_by", "rolling_sum", "rolling_sum_by",
+    "rolling_var", "rolling_var_by", "round", "round_sig_figs", "sample", "shift", "shuffle", "sin", "sinh", "sqrt",
+    "tan", "tanh", "top_k", "top_k_by", "truncate", "unique_counts", "upper_bound",
+):  # fmt: skip
+    setattr(Series, _name, _through_expr(_name))
+
+for _name in (
+    "approx_n_unique", "approx_quantile", "bitwise_and", "bitwise_or", "bitwise_xor", "entropy", "index_of", "is_sorted",
+    "kurtosis", "max_by", "min_by", "skew",
+):  # fmt: skip
+    setattr(Series, _name, _through_expr(_name, is_value=True))
 
 __all__ = ["Series"]

@@ -145,7 +145,45 @@ static const nk_option_spec gather_options[] = {
 	{0},
 };
 
+/* ---- item ---- */
+
+static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+{
+	if (n_rows == 0 && call->options[0].boolean)
+		return nk_array_new_null(call->memory, call->dtype, 1, out, err);
+	if (n_rows != 1)
+		return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got %lld values", (long long)n_rows);
+	*out = nk_array_ref(args[0]);
+	return NK_OK;
+}
+
+static nk_status bind_item(nk_bind *bind, nk_error *err)
+{
+	(void)err;
+	bind->dtype = bind->args[0].dtype;
+	bind->kernel = item_kernel;
+	return NK_OK;
+}
+
+static const nk_option_spec item_options[] = {
+	{"allow_empty", {.kind = NK_OPTION_BOOL}},
+	{0},
+};
+
 const nk_func nk__funcs_rows[] = {
+	{
+		.name = "item",
+		.args = "x",
+		.doc = "The only value; with allow_empty null when there is none. Fails with ComputeError for another number.",
+		.example = "item([7]) == [7]",
+		.options = item_options,
+		.min_args = 1,
+		.max_args = 1,
+		.height = NK_AGGREGATING,
+		.nulls = NK_NULLS_SEEN,
+		.fallible = true,
+		.bind = bind_item,
+	},
 	{
 		.name = "filter",
 		.args = "x, predicate",

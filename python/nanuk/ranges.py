@@ -1,0 +1,84 @@
+"""Functions that make columns out of nothing: ranges, repetitions."""
+
+from __future__ import annotations
+
+from nanuk import _nanuk
+from nanuk.exceptions import SchemaError
+from nanuk.expr import _Dtype
+from nanuk.functions import _evaluate
+
+
+def _with_dtype(expr, dtype, function: str):
+    from nanuk.datatypes import Int64, parse_into_dtype
+
+    dtype = parse_into_dtype(dtype)
+    if dtype == Int64:
+        return expr
+    if not dtype.is_integer():
+        msg = f"non-integer `dtype` passed to `{function}`: {_nanuk.dtype_short(dtype._text)!r}"
+        raise SchemaError(msg)
+    return expr._call("cast", dtype=_Dtype(dtype))
+
+
+def int_range(start=0, end=None, step: int = 1, *, dtype=None, eager: bool = False):
+    """Integers from `start` on, before `end`, `step` apart; with one argument from 0 on; text means columns.
+
+    A Series with `eager`. Raises InvalidOperationError for a step of 0, SchemaError for a dtype of no integers,
+    ComputeError for bounds that are null.
+    """
+    if end is None:
+        start, end = 0, start
+    name = "literal" if not isinstance(start, (str, _nanuk.Expr)) else None
+    expr = _nanuk.call("int_range", start, end, step=step)
+    if dtype is not None:
+        expr = _with_dtype(expr, dtype, "int_range")
+    if name is not None:
+        expr = expr.alias(name)
+    return _evaluate(expr) if eager else expr
+
+
+def arange(start=0, end=None, step: int = 1, *, dtype=None, eager: bool = False):
+    """The same as int_range."""
+    return int_range(start, end, step, dtype=dtype, eager=eager)
+
+
+def repeat(value, n, *, dtype=None, eager: bool = False):
+    """A value n times; whole numbers are Int32 unless they need more or a dtype is given.
+
+    A Series with `eager`. Raises ComputeError for a negative n.
+    """
+    value = _nanuk.lit(value) if isinstance(value, str) else _nanuk.parse(value)
+    if dtype is not None:
+        value = value._call("cast", dtype=_Dtype(dtype))
+    expr = _nanuk.call("repeat", value, n).alias("repeat")
+    return _evaluate(expr) if eager else expr
+
+
+def ones(n, dtype=None, *, eager: bool = False):
+    """1, n times; Float64 unless a dtype is given."""
+    return _constant(1, n, dtype, eager, "ones")
+
+
+def zeros(n, dtype=None, *, eager: bool = False):
+    """0, n times; Float64 unless a dtype is given."""
+    return _constant(0, n, dtype, eager, "zeros")
+
+
+def _constant(value: int, n, dtype, eager: bool, name: str):
+    from nanuk.datatypes import Float64
+
+    expr = repeat(value, n, dtype=Float64 if dtype is None else dtype).alias(name)
+    return _evaluate(expr) if eager else expr
+
+
+def arg_where(condition, *, eager: bool = False):
+    """Positions where a condition is true, as UInt32.
+
+    Raises ValueError for an expression with `eager`.
+    """
+    if eager:
+        if not isinstance(condition, _nanuk.Series):
+            msg = f"expected Series in 'arg_where' if 'eager=True', got {type(condition).__name__!r}"
+            raise ValueError(msg)
+        return condition.arg_true()
+    return _nanuk.parse(condition)._call("arg_true")
