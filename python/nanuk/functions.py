@@ -268,16 +268,6 @@ def max_horizontal(*exprs) -> Expr:
     return _nanuk.call("max_horizontal", *parse_exprs(exprs))
 
 
-# ---- Dates ----
-
-
-def date(year, month, day) -> Expr:
-    """A date of its parts; numbers give a literal."""
-    import datetime as _datetime
-
-    return _nanuk.lit(_datetime.date(year, month, day)).alias("date")
-
-
 # ---- Randomness ----
 
 

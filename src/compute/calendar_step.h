@@ -7,6 +7,34 @@
 #define NK_COMPUTE_CALENDAR_STEP_H
 
 #include "base/status.h"
+#include "compute/calendar.h"
+
+/* Division of non-negative int64 by a constant that is known at run time only: a multiply and a shift (round-up method
+ * of Granlund and Montgomery). */
+typedef struct nk_divider {
+	int64_t divisor; /* positive */
+	uint64_t factor;
+	int shift;
+} nk_divider;
+
+nk_divider nk_divider_make(int64_t divisor);
+
+/* Rounded down, for any value. */
+static inline int64_t nk_divider_floor(const nk_divider *by, int64_t value)
+{
+	if (by->divisor == 1)
+		return value;
+	int64_t sign = value >> 63;
+	uint64_t positive = (uint64_t)(value ^ sign);
+	return (int64_t)((unsigned __int128)positive * by->factor >> 64 >> by->shift) ^ sign;
+}
+
+/* Rounded towards zero, for any value. */
+static inline int64_t nk_divider_truncate(const nk_divider *by, int64_t value)
+{
+	int64_t down = nk_divider_floor(by, value);
+	return down + (value < 0 && down * by->divisor != value);
+}
 
 /* All parts are at least 0; is_negative is the sign of the whole. */
 typedef struct nk_step {
@@ -21,15 +49,25 @@ NK_MUST_CHECK nk_status nk_step_parse(const char *text, int64_t n, nk_step *out,
 typedef struct nk_step_grid {
 	int64_t months;
 	int64_t ticks, origin;
+	nk_divider by_ticks;
 	int64_t per_day;
 	int64_t half; /* ticks to add first when rounding */
 } nk_step_grid;
 
 /* Fails with NK_COMPUTE for a negative step or one that mixes months, weeks and less. verb is for the message:
  * "truncate", "round". */
-NK_MUST_CHECK nk_status nk_step_grid_init(nk_step_grid *grid, const nk_step *step, int64_t per_second, const char *verb,
-                                          nk_error *err);
-int64_t nk_step_truncate(const nk_step_grid *grid, int64_t ticks);
+NK_MUST_CHECK nk_status nk_step_grid_init(nk_step_grid *grid, const nk_step *step, int64_t per_second,
+                                          const char *verb, nk_error *err);
+int64_t nk__step_truncate_months(const nk_step_grid *grid, int64_t ticks);
+static inline int64_t nk_step_truncate(const nk_step_grid *grid, int64_t ticks)
+{
+	if (grid->ticks) {
+		uint64_t since = (uint64_t)ticks - (uint64_t)grid->origin;
+		return (int64_t)((uint64_t)nk_divider_floor(&grid->by_ticks, (int64_t)since) * (uint64_t)grid->ticks +
+		                 (uint64_t)grid->origin);
+	}
+	return grid->months ? nk__step_truncate_months(grid, ticks) : ticks;
+}
 static inline int64_t nk_step_round(const nk_step_grid *grid, int64_t ticks)
 {
 	return nk_step_truncate(grid, (int64_t)((uint64_t)ticks + (uint64_t)grid->half));

@@ -31,7 +31,8 @@ struct nk_zone {
 	char *name;
 	int64_t n_transitions;
 	int64_t *transitions;
-	uint8_t *types; /* from each transition on */
+	uint8_t *types;    /* from each transition on */
+	int32_t *shifts;   /* of summer time, from each transition on */
 	local_type before; /* the first transition */
 	local_type list[MAX_TYPES];
 	bool has_rule, has_summer;
@@ -200,8 +201,8 @@ static bool read_block(reader *r, nk_zone *zone, bool is_wide, bool is_wanted, i
 		if (counts[i] < 0 || counts[i] > MAX_FILE)
 			return false;
 	}
-	int64_t n_utc = counts[0], n_standard = counts[1], n_leap = counts[2], n_times = counts[3], n_types = counts[4],
-	        n_names = counts[5];
+	int64_t n_utc = counts[0], n_standard = counts[1], n_leap = counts[2], n_times = counts[3],
+			n_types = counts[4], n_names = counts[5];
 	int width = is_wide ? 8 : 4;
 	if (!skip(r, n_times * width, &times) || !skip(r, n_times, &types) || !skip(r, n_types * 6, &infos) ||
 	    !skip(r, n_names, &names) || !skip(r, n_leap * (width + 4) + n_standard + n_utc, &rest))
@@ -221,7 +222,8 @@ static bool read_block(reader *r, nk_zone *zone, bool is_wide, bool is_wanted, i
 	}
 	zone->transitions = malloc((size_t)(n_times + 1) * sizeof *zone->transitions);
 	zone->types = malloc((size_t)(n_times + 1));
-	if (!zone->transitions || !zone->types)
+	zone->shifts = calloc((size_t)(n_times + 1), sizeof *zone->shifts);
+	if (!zone->transitions || !zone->types || !zone->shifts)
 		return false;
 	for (int64_t i = 0; i < n_times; i++) {
 		zone->transitions[i] = big_endian(times + i * width, width);
@@ -234,16 +236,54 @@ static bool read_block(reader *r, nk_zone *zone, bool is_wide, bool is_wanted, i
 	return true;
 }
 
+/* An hour where either neighbour gives one, else what is plausible; some zones call their winter the odd time. */
+static int32_t likely_shift(int32_t before, int32_t after)
+{
+	const int32_t shifts[] = {before, after};
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] == 3600)
+			return shifts[i];
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] > 0 && shifts[i] <= 7200)
+			return shifts[i];
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] < 0 && shifts[i] >= -3600)
+			return shifts[i];
+	return 3600;
+}
+
+/* A file says of a type only that it is summer time. How much time that is, the winters before and after tell. */
+static void find_shifts(nk_zone *zone)
+{
+	const local_type *winter = zone->before.is_summer ? NULL : &zone->before;
+	for (int64_t i = 0; i < zone->n_transitions; i++) {
+		const local_type *type = &zone->list[zone->types[i]];
+		winter = type->is_summer ? winter : type;
+		zone->shifts[i] = winter ? type->offset - winter->offset : 0;
+	}
+	winter = NULL;
+	for (int64_t i = zone->n_transitions - 1; i >= 0; i--) {
+		const local_type *type = &zone->list[zone->types[i]];
+		winter = type->is_summer ? winter : type;
+		zone->shifts[i] = type->is_summer ? likely_shift(zone->shifts[i], winter ? type->offset - winter->offset : 0) : 0;
+	}
+}
+
 static bool parse(nk_zone *zone, const uint8_t *bytes, int64_t n)
 {
 	reader r = {bytes, bytes + n}, first = r;
 	int version;
 	if (!read_block(&first, NULL, false, false, &version))
 		return false;
-	if (version < 2)
-		return read_block(&r, zone, false, true, &version);
+	if (version < 2) {
+		bool ok = read_block(&r, zone, false, true, &version);
+		if (ok)
+			find_shifts(zone);
+		return ok;
+	}
 	if (!read_block(&first, zone, true, true, &version))
 		return false;
+	find_shifts(zone);
 	char rule[128];
 	int64_t n_rule = first.end - first.at - 2;
 	if (n_rule <= 0 || n_rule >= (int64_t)sizeof rule || first.at[0] != '\n' || first.end[-1] != '\n')
@@ -260,8 +300,8 @@ static bool is_zone_name(const char *name)
 	if (!*name || *name == '/' || strstr(name, "..") || strlen(name) > 100)
 		return false;
 	for (; *name; name++)
-		if (!((*name >= 'A' && *name <= 'Z') || (*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9') ||
-		      strchr("_+-/", *name)))
+		if (!((*name >= 'A' && *name <= 'Z') || (*name >= 'a' && *name <= 'z') ||
+		      (*name >= '0' && *name <= '9') || strchr("_+-/", *name)))
 			return false;
 	return true;
 }
@@ -272,6 +312,7 @@ static void zone_free(nk_zone *zone)
 		return;
 	free(zone->transitions);
 	free(zone->types);
+	free(zone->shifts);
 	free(zone->name);
 	free(zone);
 }
@@ -318,7 +359,8 @@ nk_status nk_zone_find(const char *name, const nk_zone **out, nk_error *err)
 	}
 	if (!zone)
 		return nk_fail(err, NK_COMPUTE,
-		               "unable to parse time zone: '%s'. Please check the Time Zone Database for a list of available time "
+		               "unable to parse time zone: '%s'. Please check the Time Zone Database for a list of "
+		               "available time "
 		               "zones.",
 		               name);
 	*out = zone;
@@ -327,9 +369,9 @@ nk_status nk_zone_find(const char *name, const nk_zone **out, nk_error *err)
 
 /* ---- Lookup ---- */
 
-static nk_zone_span span_of(const local_type *type, int64_t from, int64_t until)
+static nk_zone_span span_of(const local_type *type, int32_t shift, int64_t from, int64_t until)
 {
-	nk_zone_span span = {.from = from, .until = until, .offset = type->offset, .is_summer = type->is_summer};
+	nk_zone_span span = {.from = from, .until = until, .offset = type->offset, .summer_shift = shift};
 	memcpy(span.abbreviation, type->abbreviation, sizeof span.abbreviation);
 	return span;
 }
@@ -338,7 +380,8 @@ static nk_zone_span span_of(const local_type *type, int64_t from, int64_t until)
 static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
 {
 	if (!zone->has_summer)
-		return span_of(&zone->rule_standard, from, INT64_MAX);
+		return span_of(&zone->rule_standard, 0, from, INT64_MAX);
+	int32_t shift = zone->rule_summer.offset - zone->rule_standard.offset;
 	int64_t year = nk_civil_of_days(nk_floor_div(utc, NK_SECONDS_PER_DAY)).year;
 	int64_t last = from;
 	bool last_is_summer = false;
@@ -351,12 +394,14 @@ static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
 			bool is_summer = (i == 0) == begins_first;
 			int64_t change = is_summer ? begins : ends;
 			if (change > utc)
-				return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard, last, change);
+				return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard,
+				               last_is_summer ? shift : 0, last, change);
 			last = NK_MAX(change, from);
 			last_is_summer = is_summer;
 		}
 	}
-	return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard, last, utc + 1);
+	return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard, last_is_summer ? shift : 0,
+	               last, utc + 1);
 }
 
 nk_zone_span nk_zone_at(const nk_zone *zone, int64_t utc)
@@ -372,7 +417,9 @@ nk_zone_span nk_zone_at(const nk_zone *zone, int64_t utc)
 	if (low == n && zone->has_rule)
 		return span_by_rule(zone, utc, n > 0 ? zone->transitions[n - 1] : INT64_MIN);
 	const local_type *type = low == 0 ? &zone->before : &zone->list[zone->types[low - 1]];
-	return span_of(type, low == 0 ? INT64_MIN : zone->transitions[low - 1], low == n ? INT64_MAX : zone->transitions[low]);
+	int32_t shift = low == 0 ? 0 : zone->shifts[low - 1];
+	return span_of(type, shift, low == 0 ? INT64_MIN : zone->transitions[low - 1],
+	               low == n ? INT64_MAX : zone->transitions[low]);
 }
 
 /* The span of the last row serves until a time falls out of it. */
@@ -410,4 +457,28 @@ int nk_zone_resolve(const nk_zone *zone, int64_t local, int64_t utc[2])
 		utc[0] = earlier;
 	}
 	return n;
+}
+
+bool nk_zone_resolve_like(const nk_zone *zone, int64_t local, int64_t original, int64_t *utc)
+{
+	int64_t found[2];
+	int n = nk_zone_resolve(zone, local, found);
+	int32_t shift = nk_zone_at(zone, original).summer_shift;
+	*utc = found[0];
+	if (n == 1)
+		return true;
+	if (n == 2) {
+		if (nk_zone_at(zone, found[0]).summer_shift == shift)
+			return true;
+		*utc = found[1];
+		return nk_zone_at(zone, found[1]).summer_shift == shift;
+	}
+	if (shift == 0) {
+		if (nk_zone_resolve(zone, local + 3600, found) == 0)
+			return false;
+		shift = -nk_zone_at(zone, found[0]).summer_shift;
+	}
+	n = nk_zone_resolve(zone, local + shift, found);
+	*utc = found[0];
+	return n == 1;
 }

@@ -15,7 +15,7 @@ NK_MUST_CHECK nk_status nk_zone_find(const char *name, const nk_zone **out, nk_e
 typedef struct nk_zone_span {
 	int64_t from, until;
 	int32_t offset;
-	bool is_summer;
+	int32_t summer_shift; /* how much of the offset is summer time; 0 in winter */
 	char abbreviation[8];
 } nk_zone_span;
 
@@ -34,5 +34,9 @@ void nk_zone_to_local(const nk_zone *zone, int64_t *out, const int64_t *ticks, i
 
 /* The instants at which clocks show `local`, earliest first: 1, none (clocks went forward over it), or 2. */
 int nk_zone_resolve(const nk_zone *zone, int64_t local, int64_t utc[2]);
+
+/* The instant for a local time that was computed from the one at `original` (UTC): of two, that with as much summer
+ * time as the original had; one that clocks skip moves by the hour that they do. false when there is none. */
+bool nk_zone_resolve_like(const nk_zone *zone, int64_t local, int64_t original, int64_t *utc);
 
 #endif

@@ -18,8 +18,37 @@ static inline int64_t nk__ticks_per_second(const nk_dtype *dtype)
 /* The zone of a Datetime; NULL when it has none. */
 NK_MUST_CHECK nk_status nk__zone_of(const nk_dtype *dtype, const nk_zone **out, nk_error *err);
 
+/* The unit that an option names; fails with NK_VALUE. */
+NK_MUST_CHECK nk_status nk__time_unit_of(const nk_bind *bind, const char *text, nk_time_unit *out,
+                                         nk_error *err);
+
 /* n instants as local times: written to block, or, without a zone, where they are. */
 const int64_t *nk__local_ticks(const nk_zone *zone, int64_t per_second, const int64_t *ticks, int64_t n,
                                int64_t *block);
+
+/* What becomes of a local time that clocks show twice. */
+typedef enum nk_ambiguous {
+	NK_AMBIGUOUS_EARLIEST,
+	NK_AMBIGUOUS_LATEST,
+	NK_AMBIGUOUS_NULL,
+	NK_AMBIGUOUS_RAISE
+} nk_ambiguous;
+
+bool nk__ambiguous_parse(const char *text, int64_t n, nk_ambiguous *out);
+/* The same for a value of a column; fails with NK_INVALID_OPERATION. */
+NK_MUST_CHECK nk_status nk__ambiguous_of(const nk_view *view, const nk_heap *heap, nk_ambiguous *out,
+                                         nk_error *err);
+
+/* Local times to instants, one after another; begin with last = {0}. */
+typedef struct nk_localiser {
+	const nk_zone *zone;
+	int64_t per_second;
+	const char *time_zone; /* for messages */
+	nk_zone_span last;
+} nk_localiser;
+
+/* nulls_missing: a time that clocks skip is null, not an error (NK_COMPUTE). */
+NK_MUST_CHECK nk_status nk__localise(nk_localiser *localiser, int64_t local, nk_ambiguous ambiguous,
+                                     bool nulls_missing, int64_t *out, bool *is_null, nk_error *err);
 
 #endif
