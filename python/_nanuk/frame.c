@@ -115,7 +115,7 @@ static PyObject *frame_subscript(PyObject *self, PyObject *key)
 		if (column >= 0)
 			return column_at(self, column);
 	}
-	return PyObject_CallMethod(self, "_subscript", "O", key);
+	return PyObject_CallMethod(self, "_subscript", "(O)", key);
 }
 
 /* ---- Rows ---- */

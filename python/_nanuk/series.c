@@ -290,7 +290,7 @@ static PyObject *series_subscript(PyObject *self, PyObject *key)
 {
 	int64_t row;
 	if (!PyLong_Check(key) || PyBool_Check(key))
-		return PyObject_CallMethod(self, "_subscript", "O", key);
+		return PyObject_CallMethod(self, "_subscript", "(O)", key);
 	int64_t number = PyLong_AsLongLong(key);
 	if ((number == -1 && PyErr_Occurred()) || !row_of(handle_of(self), number, &row))
 		return NULL;

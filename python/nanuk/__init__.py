@@ -82,7 +82,8 @@ from nanuk.functions import (
     when,
 )
 from nanuk.functions_nested import concat_list, element, field, list, struct
-from nanuk.lazyframe import LazyFrame, QueryOptFlags
+from nanuk.lazyframe import LazyFrame
+from nanuk.opt_flags import QueryOptFlags
 from nanuk.schema import Schema
 from nanuk.series import Series
 
@@ -97,6 +98,9 @@ _LAZY = {
     "align_frames": "combine",
     "arange": "ranges",
     "arg_where": "ranges",
+    "Engine": "engine",
+    "InMemoryEngine": "engine",
+    "StreamingEngine": "engine",
     "build_info": "meta",
     "corr": "statistics",
     "cov": "statistics",
@@ -113,6 +117,7 @@ _LAZY = {
     "from_pandas": "convert",
     "from_records": "convert",
     "int_range": "ranges",
+    "linear_space": "ranges",
     "merge_sorted": "combine",
     "ones": "ranges",
     "read_csv": "csv",

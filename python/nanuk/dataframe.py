@@ -12,6 +12,7 @@ from nanuk.exceptions import (
     TooManyRowsReturnedError,
 )
 from nanuk.lazyframe import _check_choice
+from nanuk.not_yet import add_methods
 from nanuk.parse import flatten, is_several, parse_exprs, parse_predicates, removes_arguments
 from nanuk.schema import Schema
 
@@ -178,6 +179,8 @@ class DataFrame(_nanuk.Frame):
                 return column if rows == slice(None) else column._subscript(rows)
             chosen = self._choose(columns)
             return chosen if isinstance(rows, slice) and rows == slice(None) else chosen._rows_of(rows)
+        if isinstance(key, slice) and (isinstance(key.start, str) or isinstance(key.stop, str)):
+            return self._choose(key)
         if is_several(key) or isinstance(key, _nanuk.Series):
             items = key.to_list() if isinstance(key, _nanuk.Series) else list(key)
             if items and isinstance(items[0], str):
@@ -1020,3 +1023,5 @@ def _size_of(column) -> int:
 
 
 __all__ = ["DataFrame"]
+
+add_methods(DataFrame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from nanuk import _nanuk
 from nanuk.datatypes import UInt32 as _UInt32, DataType, DataTypeClass, is_polars_dtype, parse_into_dtype
 from nanuk.expr import Expr, _Dtype
@@ -24,19 +26,19 @@ class Column:
         names = [*name, *more_names] if is_several(name) else [name, *more_names]
         if isinstance(name, str) and not more_names:
             return _nanuk.col(name)
-        if all(isinstance(item, str) for item in names):
-            if any(item.startswith("^") and item.endswith("$") for item in names):
+        if builtins.all(isinstance(item, str) for item in names):
+            if builtins.any(item.startswith("^") and item.endswith("$") for item in names):
                 from nanuk.selectors import of_columns
 
                 return of_columns(names).as_expr()
             return _nanuk.selector("names", tuple(names), True)
-        if all(isinstance(item, (DataType, DataTypeClass, type)) for item in names):
+        if builtins.all(isinstance(item, (DataType, DataTypeClass, type)) for item in names):
             from nanuk.selectors import _of_dtypes
 
             return _of_dtypes([parse_into_dtype(item) for item in names]).as_expr()
         msg = (
             "invalid input for `col`\n\nExpected iterable of type `str` or `DataType`, got "
-            f"{'iterable of ' if len(names) > 1 else ''}type {type(names[0]).__name__!r}."
+            f"{'iterable of ' if builtins.len(names) > 1 else ''}type {type(names[0]).__name__!r}."
         )
         raise TypeError(msg)
 
@@ -227,13 +229,13 @@ def format(f_string: str, *args) -> Expr:
     Raises ValueError when there are not as many of them.
     """
     parts = f_string.split("{}")
-    if parts.__len__() - 1 != args.__len__():
+    if builtins.len(parts) - 1 != builtins.len(args):
         raise ValueError("number of placeholders should equal the number of arguments")
     pieces = []
     for i, part in enumerate(parts):
         if part:
             pieces.append(_nanuk.lit(part))
-        if i < args.__len__():
+        if i < builtins.len(args):
             pieces.append(_nanuk.parse(args[i]))
     return _nanuk.call("concat_str", *pieces, separator="")
 
@@ -332,7 +334,7 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
         for item in items[1:]:
             result = result._append(item)
         return result._rechunk() if rechunk else result
-    if items.__len__() == 1:
+    if builtins.len(items) == 1:
         return items[0]
     if isinstance(items[0], LazyFrame):
         return _nanuk.concat(items, how)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from nanuk import _nanuk
 from nanuk.exceptions import PerformanceWarning, Removed, argument_removed
+from nanuk.opt_flags import DEFAULT_QUERY_OPT_FLAGS, QueryOptFlags
+from nanuk.not_yet import add_methods
 from nanuk.parse import dtype_text, flatten, parse_exprs, parse_predicates, removes_arguments
 from nanuk.schema import Schema
 
@@ -11,55 +13,6 @@ _ENGINES = ("auto", "in-memory", "streaming", "gpu")
 _JOINS = ("inner", "left", "right", "full", "semi", "anti", "cross")
 _ORDERS = ("none", "left", "right", "left_right", "right_left")
 _VALIDATIONS = ("m:m", "m:1", "1:m", "1:1")
-
-
-class QueryOptFlags:
-    """Which optimisations a query runs with; all by default."""
-
-    _SKIPS = {
-        "predicate_pushdown": 1,
-        "projection_pushdown": 2,
-        "slice_pushdown": 4,
-        "simplify_expression": 8,
-        "comm_subplan_elim": 16,
-        "comm_subexpr_elim": 16,
-        "join_order": 32,
-        "row_estimate": 64,
-    }
-    _OTHERS = ("cluster_with_columns", "check_order_observe", "fast_projection", "sort_collapse", "pre_passes")
-
-    def __init__(self, **options: bool | None) -> None:
-        self._options = {name: True for name in (*self._SKIPS, *self._OTHERS)}
-        for name, value in options.items():
-            if value is not None:
-                self._options[name] = value
-
-    @classmethod
-    def none(cls, **options: bool | None) -> QueryOptFlags:
-        """No optimisation, save those given."""
-        flags = cls()
-        flags._options = {name: bool(options.get(name)) for name in flags._options}
-        return flags
-
-    def __getattr__(self, name: str) -> bool:
-        try:
-            return self.__dict__["_options"][name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def _skip(self) -> int:
-        skip = 0
-        for name, bit in self._SKIPS.items():
-            if not self._options[name]:
-                skip |= bit
-        return skip
-
-    def __repr__(self) -> str:
-        return f"QueryOptFlags({', '.join(f'{name}={value}' for name, value in self._options.items())})"
-
-
-DEFAULT_QUERY_OPT_FLAGS = QueryOptFlags()
 
 
 def _check_engine(engine) -> None:
@@ -747,3 +700,5 @@ def _join_keys(on, how: str, left_on, right_on) -> tuple[list, list]:
         msg = f"'{missing}' is required when the other side's keys are given"
         raise ValueError(msg)
     return flatten(left_on), flatten(right_on)
+
+add_methods(LazyFrame)

@@ -29,15 +29,15 @@ FAMILIES = {
     ),
     "clouds and remote engines": (
         "CredentialProvider", "CredentialProviderAWS", "CredentialProviderAzure", "CredentialProviderGCP",
-        "CredentialProviderFunction", "CredentialProviderFunctionReturn", "Engine", "GPUEngine", "RemoteEngine",
-        "InMemoryEngine", "StreamingEngine", "Catalog", "collect_all_async",
+        "CredentialProviderFunction", "CredentialProviderFunctionReturn", "GPUEngine", "RemoteEngine", "Catalog",
+        "collect_all_async",
     ),
     "SQL": ("SQLContext", "sql", "sql_expr"),
     "ranges of dates and times": (
         "date_range", "date_ranges", "datetime_range", "datetime_ranges", "time_range", "time_ranges",
         "business_day_count", "from_epoch",
     ),
-    "ranges of numbers": ("int_ranges", "linear_space", "linear_spaces"),
+    "ranges of numbers": ("int_ranges", "linear_spaces"),
     "nested values": (
         "concat_arr", "cum_sum_horizontal", "cum_fold", "cum_reduce",
         "json_normalize",
@@ -47,6 +47,35 @@ FAMILIES = {
     "other functions": ("datetime", "duration", "time", "row_index", "approx_quantile", "register_plugin_function"),
 }  # fmt: skip
 
+# class -> family -> methods.
+METHODS = {
+    "DataFrame": {
+        "IPC files": ("write_ipc", "write_ipc_stream"),
+        "JSON files": ("write_json", "write_ndjson"),
+        "lines, Avro, spreadsheets and databases": ("write_avro", "write_excel", "write_clipboard", "write_database"),
+        "table formats": ("write_delta", "write_iceberg"),
+        "other libraries": ("to_jax", "to_torch", "plot", "style"),
+        "SQL": ("sql",),
+        "joins by nearness": ("join_asof",),
+        "windows of time": ("rolling", "group_by_dynamic", "upsample"),
+        "matching schemas": ("match_to_schema",),
+    },
+    "LazyFrame": {
+        "IPC files": ("sink_ipc",),
+        "JSON files": ("sink_ndjson",),
+        "table formats": ("sink_delta", "sink_iceberg"),
+        "clouds and remote engines": ("remote", "execute", "from_lazyframe_resolver"),
+        "SQL": ("sql",),
+        "joins by nearness": ("join_asof",),
+        "windows of time": ("rolling", "group_by_dynamic"),
+        "matching schemas": ("match_to_schema",),
+        "functions written in Python": ("map_batches", "inspect"),
+        "graphs": ("show_graph",),
+    },
+    "Series": {"other libraries": ("to_jax", "to_torch", "plot")},
+    "Expr": {"graphs": ()},
+}
+
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
 
 
@@ -55,8 +84,18 @@ def stand_in(name: str):
     family = _FAMILY_OF.get(name)
     if family is None:
         return None
-    message = f"`{name}` is not implemented yet ({family})"
+    return _failing(name, f"`{name}` is not implemented yet ({family})")
 
+
+def add_methods(owner: type) -> None:
+    """Give a class the methods that it lacks, which raise when they are called."""
+    for family, names in METHODS[owner.__name__].items():
+        for name in names:
+            if not hasattr(owner, name):
+                setattr(owner, name, _failing(name, f"`{owner.__name__}.{name}` is not implemented yet ({family})"))
+
+
+def _failing(name: str, message: str):
     def fail(*args, **kwargs):
         raise NotImplementedError(message)
 

@@ -42,6 +42,39 @@ def arange(start=0, end=None, step: int = 1, *, dtype=None, eager: bool = False)
     return int_range(start, end, step, dtype=dtype, eager=eager)
 
 
+def linear_space(start, end, num_samples, *, closed: str = "both", eager: bool = False):
+    """So many values at equal distances from `start` to `end`, as Float64, or in the dtype of dates and times.
+
+    closed: "both", "left", "right" or "none" of the bounds are among them. Raises ValueError for another.
+    """
+    if closed not in ("both", "left", "right", "none"):
+        msg = f"`closed` must be one of {{'both', 'left', 'right', 'none'}}, got {closed}"
+        raise ValueError(msg)
+    first, last, n = _nanuk.parse(start), _nanuk.parse(end), _nanuk.parse(num_samples)
+    numbers = _nanuk.call("int_range", 0, n)
+    count = n._call("cast", dtype=_INT64)
+    if closed == "both":
+        steps = _nanuk.call("max_horizontal", count._call("sub", 1), _nanuk.lit(1))
+    else:
+        steps = count if closed != "none" else count._call("add", 1)
+    if closed in ("right", "none"):
+        numbers = numbers._call("add", 1)
+    width = last._call("sub", first)
+    step = width._call("mul", numbers)._call("truediv", steps)
+    expr = step._call("add", first)
+    name = first._output_name()
+    expr = expr.alias("literal" if name is None or not isinstance(start, (str, _nanuk.Expr)) else name)
+    return _evaluate(expr) if eager else expr
+
+
+class _Text:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+
+_INT64 = _Text("Int64")
+
+
 def repeat(value, n, *, dtype=None, eager: bool = False):
     """A value n times; whole numbers are Int32 unless they need more or a dtype is given.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nanuk import _nanuk
 from nanuk.exceptions import Removed
+from nanuk.not_yet import add_methods
 from nanuk.parse import dtype_text, is_several
 
 
@@ -757,3 +758,5 @@ for _name in (
     setattr(Series, _name, _through_expr(_name, is_value=True))
 
 __all__ = ["Series"]
+
+add_methods(Series)
