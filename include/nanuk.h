@@ -176,6 +176,10 @@ NK_API nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_
 NK_API nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
 /* Output names: how is "keep", "prefix", "suffix", "to_uppercase" or "to_lowercase"; affix may be NULL. */
 NK_API nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_expr **out, nk_error *err);
+/* `inner` over the items of the lists or the fields of the Structs that `outer` gives; it uses the functions "element" or
+ * "field" for them. how: "eval" gives lists of results, "agg" lists or one value a list, "filter" the items where inner is
+ * true, "fields" inner over the fields. */
+NK_API nk_status nk_expr_within(const char *how, nk_expr *outer, nk_expr *inner, nk_expr **out, nk_error *err);
 /* The expression within groups of rows with equal partition_by, whose rows are taken in the order of order_by.
  * mapping_strategy: "group_to_rows" puts results at their rows, "join" gives every row the list of its group's results,
  * "explode" strings the groups' results together; one value a group is repeated in the first two. */
@@ -436,6 +440,25 @@ typedef struct nk_sink_csv_options {
 	int compression_level;       /* 0: the usual one, n: n - 1 */
 } nk_sink_csv_options;
 NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err);
+
+/* ---- SQL ---- */
+
+/* Tables by name. May be used from several threads. */
+typedef struct nk_sql_context nk_sql_context;
+NK_API nk_status nk_sql_context_new(nk_sql_context **out, nk_error *err);
+NK_API void nk_sql_context_free(nk_sql_context *context);
+/* Replaces what had the name. */
+NK_API nk_status nk_sql_context_register(nk_sql_context *context, const char *name, nk_plan *plan, nk_error *err);
+NK_API bool nk_sql_context_unregister(nk_sql_context *context, const char *name); /* false: there was none */
+/* Names in order, separated by NUL and ended by two. *out is to be freed with nk_text_free. */
+NK_API nk_status nk_sql_context_tables(nk_sql_context *context, char **out, nk_error *err);
+/* One statement. Queries become plans and run when collected; EXPLAIN, SHOW TABLES and DESCRIBE answer with a plan of
+ * their text; CREATE TABLE AS, DROP TABLE and TRUNCATE change the context. Files are tables too: from 'x.parquet',
+ * read_csv('x.csv'). context may be NULL: files only. Fails with NK_SQL_INTERFACE or NK_SQL_SYNTAX, pointing into the
+ * text, and with what planning raises. */
+NK_API nk_status nk_sql_context_execute(nk_sql_context *context, const char *query, nk_plan **out, nk_error *err);
+/* A SQL expression, maybe with AS; every name is a column. */
+NK_API nk_status nk_expr_sql(const char *text, nk_expr **out, nk_error *err);
 
 NK_API nk_status nk_plan_serialise(const nk_plan *plan, char **out, int64_t *n_bytes, nk_error *err);
 NK_API nk_status nk_plan_deserialise(const char *bytes, int64_t n_bytes, nk_plan **out, nk_error *err);

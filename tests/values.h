@@ -6,7 +6,7 @@
  *
  * Lists are columns: integers are Int64, numbers with a point Float64, quoted text String. A bare value is an untyped
  * literal. A dtype in front takes the list as it stands (temporal values and Decimals as unscaled integers when they
- * have no point). Calls are bound as the planner does it, arguments are cast, and elementwise ones run whole and row
+ * have no point); a Struct's value is {its fields}, after such a dtype. Calls are bound as the planner does it, arguments are cast, and elementwise ones run whole and row
  * by row; aggregates run over the column, as one segment, and as states of groups merged from two halves. */
 #ifndef NK_TESTS_VALUES_H
 #define NK_TESTS_VALUES_H
@@ -61,11 +61,11 @@ static inline const char *values_end(const char *at)
 	for (; *at; at++) {
 		if (quoted ? *at == quoted : *at == '"' || *at == '\'')
 			quoted = quoted ? 0 : *at;
-		else if (!quoted && (*at == '[' || *at == '('))
+		else if (!quoted && (*at == '[' || *at == '(' || *at == '{'))
 			depth++;
-		else if (!quoted && depth > 0 && (*at == ']' || *at == ')'))
+		else if (!quoted && depth > 0 && (*at == ']' || *at == ')' || *at == '}'))
 			depth--;
-		else if (!quoted && depth == 0 && (*at == ',' || *at == ']' || *at == ')' || *at == ' '))
+		else if (!quoted && depth == 0 && strchr(",])} ", *at))
 			break;
 	}
 	return at;
@@ -111,15 +111,16 @@ static inline nk_status values_append(nk_builder *builder, const nk_dtype *dtype
 	word[n] = 0;
 	if (strcmp(word, "null") == 0)
 		return nk_builder_append_null(builder, err);
-	if (dtype->id == NK_TYPE_LIST) {
+	if (nk_type_is_nested(dtype->id)) {
 		const char *item = at + 1;
-		while (item < end - 1) {
+		for (int i = 0; item < end - 1; i++) {
 			while (*item == ' ' || *item == ',')
 				item++;
 			if (item >= end - 1)
 				break;
 			const char *stop = values_end(item);
-			NK_TRY(values_append(nk_builder_child(builder, 0), dtype->fields[0].dtype, item, stop, err));
+			int child = dtype->id == NK_TYPE_STRUCT ? i : 0;
+			NK_TRY(values_append(nk_builder_child(builder, child), dtype->fields[child].dtype, item, stop, err));
 			item = stop;
 		}
 		return nk_builder_append_nested(builder, err);

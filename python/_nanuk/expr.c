@@ -331,6 +331,19 @@ static PyObject *expr_rename(PyObject *self, PyObject *args)
 	return py_wrap_expr(result);
 }
 
+static PyObject *expr_within(PyObject *self, PyObject *args)
+{
+	nk_error err;
+	nk_expr *result;
+	const char *how;
+	PyObject *inner;
+	if (!PyArg_ParseTuple(args, "sO!", &how, py_expr_type, &inner))
+		return NULL;
+	if (nk_expr_within(how, ((py_expr *)self)->handle, ((py_expr *)inner)->handle, &result, &err) != NK_OK)
+		return py_raise(&err);
+	return py_wrap_expr(result);
+}
+
 static PyObject *expr_output_name(PyObject *self, PyObject *unused)
 {
 	(void)unused;
@@ -430,6 +443,7 @@ static PyMethodDef expr_methods[] = {
 	{"_call_columns", FUNCTION(expr_call_columns), METH_FASTCALL | METH_KEYWORDS, "As _call; text means columns."},
 	{"alias", expr_alias, METH_O, "alias($self, name, /)\n--\n\nThe expression under another name."},
 	{"_rename", expr_rename, METH_VARARGS, "Change the output name: how, affix."},
+	{"_within", expr_within, METH_VARARGS, "An expression over items or fields of this one: how, inner."},
 	{"_output_name", expr_output_name, METH_NOARGS, "The result's name, None where a selector decides."},
 	{"_root_names", expr_root_names, METH_NOARGS, "Names of the columns that occur."},
 	{"_is_selector", expr_is_selector, METH_NOARGS, NULL},

@@ -78,6 +78,15 @@ nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_e
 	return nk__expr_rename(expr, (nk_rename)at, affix, out, err);
 }
 
+nk_status nk_expr_within(const char *how, nk_expr *outer, nk_expr *inner, nk_expr **out, nk_error *err)
+{
+	static const char *const names[] = {"eval", "agg", "filter", "fields"};
+	int at = choose(how, names, NK_COUNT(names));
+	if (at < 0)
+		return nk_fail(err, NK_VALUE, "\"%s\" is no way to evaluate an expression within another", how);
+	return nk__expr_within((nk_within)at, outer, inner, out, err);
+}
+
 nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by, nk_expr *const *order_by,
                        int n_order_by, bool descending, bool nulls_last, const char *mapping_strategy, nk_expr **out,
                        nk_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compute/key_rows.h"
+#include "compute/nested_keys.h"
 
 enum {
 	BLOCK = 1024,           /* rows encoded and hashed at a time */
@@ -27,6 +28,8 @@ typedef struct text_place {
 struct nk_group_table {
 	nk_memory *memory;
 	nk_key_layout layout;
+	const nk_dtype **dtypes; /* of the keys as they are given: nested ones are kept as Binary */
+	bool has_nested;
 	int n_keys, n_texts;
 	int64_t n_groups;
 
@@ -70,6 +73,15 @@ nk_status nk_group_table_new(nk_memory *memory, const nk_dtype *const *dtypes, i
 	table->memory = nk_memory_ref(memory);
 	table->n_keys = n_keys;
 	table->null_group = -1;
+	NK_AUTO(nk_buffer) plain = NULL;
+	NK_TRY(nk_buffer_new(memory, n_keys * (int64_t)sizeof(nk_dtype *), &plain, err));
+	NK_TRY(nk_alloc(memory, n_keys * (int64_t)sizeof *table->dtypes, (void **)&table->dtypes, err));
+	for (int k = 0; k < n_keys; k++) {
+		table->dtypes[k] = dtypes[k];
+		table->has_nested |= nk_type_is_nested(dtypes[k]->id);
+		((const nk_dtype **)(void *)plain->bytes)[k] = nk_plain_key_dtype(dtypes[k]);
+	}
+	dtypes = (const nk_dtype **)(void *)plain->bytes;
 	NK_TRY(nk_key_layout_init(&table->layout, memory, dtypes, NULL, n_keys, true, err));
 	for (int k = 0; k < n_keys; k++)
 		table->n_texts += table->layout.columns[k].is_text;
@@ -120,6 +132,7 @@ void nk_group_table_free(nk_group_table *table)
 	nk_free(memory, table->texts, table->texts_capacity * (int64_t)sizeof *table->texts);
 	nk_free(memory, table->words, (int64_t)sizeof(uint64_t) * BLOCK * table->layout.n_words);
 	nk_key_layout_release(&table->layout);
+	nk_free(memory, table->dtypes, table->n_keys * (int64_t)sizeof *table->dtypes);
 	nk_free(memory, table, sizeof *table);
 	nk_memory_unref(memory);
 }
@@ -579,7 +592,7 @@ static nk_status dictionary_rows(nk_group_table *table, nk_array *const *keys, i
 	return NK_OK;
 }
 
-nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+static nk_status insert_rows(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
 {
 	int64_t n_combinations = count_combinations(keys, table->n_keys);
 	if (n_combinations && (n_combinations <= 2 * n_rows || n_combinations <= table->combinations_capacity)) {
@@ -594,8 +607,22 @@ nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, in
 	return status;
 }
 
+nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+{
+	if (!table->has_nested)
+		return insert_rows(table, keys, n_rows, groups, err);
+	NK_PLAIN_KEYS(plain);
+	NK_TRY(nk_plain_keys_of(table->memory, keys, table->n_keys, &plain, err));
+	return insert_rows(table, plain.arrays, n_rows, groups, err);
+}
+
 nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
 {
+	NK_PLAIN_KEYS(plain);
+	if (table->has_nested) {
+		NK_TRY(nk_plain_keys_of(table->memory, keys, table->n_keys, &plain, err));
+		keys = plain.arrays;
+	}
 	for (int64_t first = 0; first < n_rows; first += BLOCK)
 		NK_TRY(block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), false, groups + first, err));
 	return NK_OK;
@@ -604,7 +631,11 @@ nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int6
 /* A null lone key hashes like its zeroed word: harmless, and the same everywhere. */
 nk_status nk_group_table_hash(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint64_t *hashes, nk_error *err)
 {
-	(void)err;
+	NK_PLAIN_KEYS(plain);
+	if (table->has_nested) {
+		NK_TRY(nk_plain_keys_of(table->memory, keys, table->n_keys, &plain, err));
+		keys = plain.arrays;
+	}
 	for (int64_t first = 0; first < n_rows; first += BLOCK) {
 		int64_t n = NK_MIN((int64_t)BLOCK, n_rows - first);
 		nk_key_encode(&table->layout, keys, first, n, table->words);
@@ -760,6 +791,10 @@ nk_status nk_group_table_keys(nk_group_table *table, int64_t first, int64_t n, n
 {
 	for (int k = 0; k < table->n_keys; k++) {
 		nk_status status = key_array(table, k, first, n, &out[k], err);
+		if (status == NK_OK && nk_type_is_nested(table->dtypes[k]->id)) {
+			NK_AUTO(nk_array) encoded = out[k];
+			status = nk_nested_decode(table->memory, encoded, table->dtypes[k], &out[k], err);
+		}
 		if (status != NK_OK) {
 			while (k-- > 0)
 				nk_array_unref(out[k]);

@@ -5,6 +5,7 @@
 #include "compute/join_table.h"
 
 #include "base/hash.h"
+#include "compute/nested_keys.h"
 
 enum {
 	BLOCK = 1024,
@@ -85,16 +86,18 @@ nk_status nk_join_table_new(nk_memory *memory, nk_array *const *keys, const nk_d
 	NK_TRY(nk_alloc(memory, sizeof(nk_join_table), &block, err));
 	NK_AUTO(nk_join_table) table = block;
 	*table = (nk_join_table){.memory = nk_memory_ref(memory), .n_keys = n_keys, .n_rows = n_rows, .nulls_equal = nulls_equal};
-	NK_TRY(nk_alloc(memory, n_keys * (int64_t)sizeof *table->keys, (void **)&table->keys, err));
+	NK_PLAIN_KEYS(plain);
 	NK_AUTO(nk_buffer) dtypes = NULL;
-	nk_status status = nk_buffer_new(memory, n_keys * (int64_t)sizeof(nk_dtype *), &dtypes, err);
+	NK_TRY(nk_plain_keys_of(memory, keys, n_keys, &plain, err));
+	NK_TRY(nk_buffer_new(memory, 2 * n_keys * (int64_t)sizeof(nk_dtype *), &dtypes, err));
+	NK_TRY(nk_alloc(memory, n_keys * (int64_t)sizeof *table->keys, (void **)&table->keys, err));
+	const nk_dtype **build = (const nk_dtype **)(void *)dtypes->bytes, **probe = build + n_keys;
 	for (int k = 0; k < n_keys; k++) {
-		table->keys[k] = nk_array_ref(keys[k]);
-		if (status == NK_OK)
-			((const nk_dtype **)dtypes->bytes)[k] = keys[k]->dtype;
+		table->keys[k] = nk_array_ref(plain.arrays[k]);
+		build[k] = plain.arrays[k]->dtype;
+		probe[k] = nk_plain_key_dtype(probe_dtypes[k]);
 	}
-	NK_TRY(status);
-	NK_TRY(nk_key_layout_init(&table->layout, memory, (const nk_dtype **)dtypes->bytes, probe_dtypes, n_keys, nulls_equal, err));
+	NK_TRY(nk_key_layout_init(&table->layout, memory, build, probe, n_keys, nulls_equal, err));
 	choose_direct(table);
 	/* Each step of a direct table reads all keys, so there are few. */
 	table->step_bits = n_rows < ONE_STEP_ROWS ? 0 : !table->is_direct ? STEP_BITS : n_rows < 8 * ONE_STEP_ROWS ? 0 : 2;
@@ -409,6 +412,9 @@ nk_status nk_join_table_probe(const nk_join_table *table, nk_memory *memory, nk_
 		return NK_OK;
 	}
 	NK_AUTO(nk_buffer) words = NULL;
+	NK_PLAIN_KEYS(plain);
+	NK_TRY(nk_plain_keys_of(memory, keys, table->n_keys, &plain, err));
+	keys = plain.arrays;
 	NK_TRY(nk_buffer_new(memory, (int64_t)BLOCK * table->layout.n_words * 8, &words, err));
 	uint64_t hashes[BLOCK];
 	uint8_t is_null[BLOCK];

@@ -130,12 +130,24 @@ static nk_status not_found(const context *c, const char *name, nk_error *err)
 	return status;
 }
 
-/* Positions chosen by each selector of one expression. */
+/* Positions chosen by each selector of one expression; fields chosen by each call that picks some. */
 typedef struct choice {
 	const nk_expr *selector;
 	int *positions;
 	int n;
+	const nk_dtype *of; /* fields: of this dtype */
 } choice;
+
+/* What the choice of a node is in expansion k; -1: the node chooses nothing. */
+static int chosen(const choice *choices, int n_choices, const nk_expr *node, int k, const nk_dtype **of)
+{
+	for (int i = 0; i < n_choices; i++)
+		if (choices[i].selector == node) {
+			*of = choices[i].of;
+			return choices[i].positions[choices[i].n == 1 ? 0 : k];
+		}
+	return -1;
+}
 
 /* The name that a result gets in expansion k. `from_root` ignores aliases: prefixes and keep apply to the column. */
 static nk_status output_name(const context *c, const nk_expr *expr, const choice *choices, int n_choices, int k,
@@ -175,6 +187,13 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 				name = expr->func->fixed_name;
 			else if (expr->n_args == 0)
 				name = expr->func->name;
+			else if (expr->func->picks_field) {
+				const nk_dtype *of = NULL;
+				int field = chosen(choices, n_choices, expr, k, &of);
+				name = field >= 0 ? of->fields[field].name : nk__expr_field_name(expr);
+				if (!name)
+					return nk_fail(err, NK_VALUE, "`struct.field` needs the name of a field");
+			}
 			else if (expr->func->expands_selectors && first_argument)
 				name = first_argument;
 			else
@@ -208,6 +227,86 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 
 static nk_status bind_all(context *c, nk_expr *const *exprs, int n, nk_named **out, int *n_out, nk_error *err);
 
+/* The names of a call's last arguments as its option "fields", unless it has one: every name of a Struct once. */
+static nk_status name_fields(context *c, const nk_expr *node, const nk_named *named, int n_args, const nk_option **options,
+                             nk_error *err)
+{
+	int at = nk_func_option(node->func, "fields"), n_options = nk_func_n_options(node->func);
+	if (node->options[at].dtype)
+		return NK_OK;
+	int first = strcmp(node->func->name, "as_struct") == 0 ? 0 : 1, n = n_args - first;
+	nk_field *fields;
+	nk_option *own;
+	NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &fields, n + 1, err));
+	NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &own, n_options, err));
+	memcpy(own, node->options, (size_t)n_options * sizeof *own);
+	for (int i = 0; i < n; i++) {
+		for (int j = 0; j < i; j++)
+			if (strcmp(fields[j].name, named[first + i].name) == 0)
+				return nk_fail(err, NK_DUPLICATE, "multiple fields with name '%s' found", fields[j].name);
+		fields[i] = (nk_field){named[first + i].name, nk_dtype_of(NK_TYPE_NULL)};
+	}
+	own[at].dtype = nk_dtype_struct(fields, NK_MAX(n, 0));
+	*options = own;
+	return own[at].dtype ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
+}
+
+static nk_status field_literal(context *c, const char *name, nk_bound **out, nk_error *err)
+{
+	nk_scalar value = {.dtype = nk_dtype_of(NK_TYPE_STRING), .bytes = name, .n_bytes = (int64_t)strlen(name)};
+	return nk_bound_literal(c->binder, &value, false, out, err);
+}
+
+/* Fields that a call picks by more than one name. A name alone, the usual case, is left to the function. */
+static nk_status choose_fields(context *c, const nk_expr *node, choice *made, nk_error *err)
+{
+	made->selector = node;
+	made->n = 0;
+	nk_named *named;
+	int n_named;
+	NK_TRY(bind_all(c, &node->args[0], 1, &named, &n_named, err));
+	if (n_named == 0 || named[0].expr->dtype->id != NK_TYPE_STRUCT)
+		return nk_fail(err, NK_INVALID_OPERATION, "`struct.field` expects a Struct, got `%s`",
+		               n_named ? nk_dtype_short_name(named[0].expr->dtype) : "nothing");
+	const nk_dtype *of = made->of = named[0].expr->dtype;
+	NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &made->positions, of->n_fields + node->n_args + 1, err));
+	for (int a = 1; a < node->n_args; a++) {
+		const nk_scalar *value = &node->args[a]->literal;
+		bool is_literal = node->args[a]->kind == NK_EXPR_LITERAL && !value->is_null;
+		if (is_literal && nk_type_is_integer(value->dtype->id)) {
+			int64_t at = (int64_t)value->integer + (value->integer < 0 ? of->n_fields : 0);
+			if (at < 0 || at >= of->n_fields)
+				return nk_fail(err, NK_OUT_OF_BOUNDS, "index %lld is out of bounds for a Struct of %d fields",
+				               (long long)value->integer, of->n_fields);
+			made->positions[made->n++] = (int)at;
+			continue;
+		}
+		if (!is_literal || value->dtype->id != NK_TYPE_STRING)
+			return nk_fail(err, NK_VALUE, "`struct.field` needs the names of fields");
+		NK_AUTO(nk_expr) names = NULL;
+		const char *text = value->bytes;
+		bool is_pattern = text[0] == '^' && text[strlen(text) - 1] == '$';
+		int n = 0;
+		if (strcmp(text, "*") == 0)
+			for (; n < of->n_fields; n++)
+				made->positions[made->n + n] = n;
+		else if (is_pattern)
+			NK_TRY(nk__selector_names(&text, 1, true, NK_SELECT_MATCHES, &names, err));
+		if (names)
+			NK_TRY(nk__selector_resolve(names, of->fields, of->n_fields, made->positions + made->n, &n, err));
+		if (n == 0 && !is_pattern) {
+			while (n < of->n_fields && strcmp(of->fields[n].name, text) != 0)
+				n++;
+			if (n == of->n_fields)
+				return nk_fail(err, NK_STRUCT_FIELD_NOT_FOUND, "%s", text);
+			made->positions[made->n] = n;
+			n = 1;
+		}
+		made->n += n;
+	}
+	return NK_OK;
+}
+
 /* One node whose arguments are bound. */
 static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_bound **bound, const choice *choices, int n_choices,
                            int k, const char **first_argument, nk_bound **out, nk_error *err)
@@ -237,6 +336,7 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 	}
 	nk_bound **args;
 	int n_args = node->n_args;
+	const nk_option *options = node->options;
 	if (node->kind == NK_EXPR_CALL && node->func->expands_selectors) {
 		nk_named *named;
 		NK_TRY(bind_all(c, node->args, node->n_args, &named, &n_args, err));
@@ -247,6 +347,8 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 			*first_argument = named[0].name;
 		else if (!n_args && !*first_argument)
 			*first_argument = node->func->name;
+		if (node->func->names_fields)
+			NK_TRY(name_fields(c, node, named, n_args, &options, err));
 	} else {
 		NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &args, n_args + 1, err));
 		for (int i = 0; i < n_args; i++)
@@ -254,7 +356,14 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 	}
 	if (node->kind == NK_EXPR_OVER)
 		return nk_bound_over(c->binder, args, &node->over, out, err);
-	return nk_bound_call(c->binder, node->func, args, n_args, node->options, c->grouped, out, err);
+	if (node->func->picks_field) {
+		const nk_dtype *of = NULL;
+		int field = chosen(choices, n_choices, node, k, &of);
+		n_args = 2;
+		if (field >= 0)
+			NK_TRY(field_literal(c, of->fields[field].name, &args[1], err));
+	}
+	return nk_bound_call(c->binder, node->func, args, n_args, options, c->grouped, out, err);
 }
 
 static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out, int *capacity, nk_error *err)
@@ -267,15 +376,21 @@ static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out,
 	nk_arena *arena = nk_binder_arena(c->binder);
 	bool seen_selector = false;
 	for (int i = 0; status == NK_OK && i < o.n; i++) {
-		if (o.nodes[i]->kind != NK_EXPR_SELECTOR)
+		const nk_expr *node = o.nodes[i];
+		bool picks = node->kind == NK_EXPR_CALL && node->func->picks_field && !(node->n_args == 2 && nk__expr_field_name(node));
+		if (node->kind != NK_EXPR_SELECTOR && !picks)
 			continue;
 		if (!choices && (status = NK_ARENA_NEW(arena, &choices, o.n, err)) != NK_OK)
 			break;
 		choice *made = &choices[n_choices++];
-		made->selector = o.nodes[i];
-		status = NK_ARENA_NEW(arena, &made->positions, c->scope->n + made->selector->n_items + 1, err);
-		if (status == NK_OK)
-			status = nk__selector_resolve(made->selector, c->visible, c->n_visible, made->positions, &made->n, err);
+		*made = (choice){.selector = node};
+		if (picks) {
+			status = choose_fields(c, node, made, err);
+		} else {
+			status = NK_ARENA_NEW(arena, &made->positions, c->scope->n + node->n_items + 1, err);
+			if (status == NK_OK)
+				status = nk__selector_resolve(node, c->visible, c->n_visible, made->positions, &made->n, err);
+		}
 		if (status != NK_OK)
 			break;
 		if (!seen_selector || n_expansions == 1)

@@ -177,6 +177,15 @@ nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out
 	return NK_OK;
 }
 
+const char *nk__expr_field_name(const nk_expr *expr)
+{
+	const nk_expr *name = expr->args[1];
+	bool is_text = name->kind == NK_EXPR_LITERAL && name->literal.dtype->id == NK_TYPE_STRING && !name->literal.is_null;
+	if (!is_text || name->literal.bytes[0] == '^' || strcmp(name->literal.bytes, "*") == 0)
+		return NULL;
+	return name->literal.bytes;
+}
+
 const char *nk__expr_output_name(const nk_expr *expr)
 {
 	for (;;)
@@ -192,6 +201,8 @@ const char *nk__expr_output_name(const nk_expr *expr)
 				return expr->func->fixed_name;
 			if (expr->n_args == 0)
 				return expr->func->name;
+			if (expr->func->picks_field)
+				return expr->n_args == 2 ? nk__expr_field_name(expr) : NULL;
 			/* when(predicate, then, otherwise) is named after `then` */
 			expr = expr->args[strcmp(expr->func->name, "when") == 0 ? 1 : 0];
 			break;

@@ -116,8 +116,15 @@ static inline nk_expr *nk__expr_ref(nk_expr *expr)
 void nk__expr_unref(nk_expr *expr);
 static inline void nk_expr__auto(nk_expr **expr) { nk__expr_unref(*expr); }
 
+/* `inner` is an expression over the items of the lists (element) or the fields of the Structs (field) that `outer` gives;
+ * *out is what it gives over columns. */
+typedef enum nk_within { NK_WITHIN_EVAL, NK_WITHIN_AGG, NK_WITHIN_FILTER, NK_WITHIN_FIELDS } nk_within;
+NK_MUST_CHECK nk_status nk__expr_within(nk_within how, nk_expr *outer, nk_expr *inner, nk_expr **out, nk_error *err);
+
 /* The name a result gets: alias, leftmost column, or "literal". NULL when a selector decides (borrowed). */
 const char *nk__expr_output_name(const nk_expr *expr);
+/* Of a call that picks one field by its name: the name. NULL when the field is chosen in another way (borrowed). */
+const char *nk__expr_field_name(const nk_expr *expr);
 /* Columns of `schema` chosen by a selector, as ascending positions (NAMES: in the given order). */
 NK_MUST_CHECK nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
                                              int *n_out, nk_error *err);

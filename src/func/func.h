@@ -111,6 +111,8 @@ struct nk_func {
 	bool commutative;
 	bool unaligned;   /* column kernels: arguments keep lengths of their own (gather) */
 	bool expands_selectors; /* a selector argument becomes several arguments instead of several expressions */
+	bool names_fields; /* with expands_selectors: the option "fields" (a Struct dtype) takes the last arguments' names */
+	bool picks_field; /* arguments after the first are literals that choose fields of it: an expression for each */
 	const char *fixed_name; /* "len": the output's name whatever the arguments; NULL: that of the first argument */
 	nk_bind_function *bind;
 };

@@ -1,5 +1,5 @@
 /* One list of lists, sorted once: adding a function to a file of this folder is adding a row there. A new file
- * adds its list here. */
+ * adds its list here. Twins (func/each.h) are made of the rows and are found by name, but are not listed. */
 #include "func/func.h"
 
 #include <pthread.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "func/each.h"
 #include "func/registry.h"
 
 #define NK_FUNCS(list) list,
@@ -16,7 +17,8 @@ static const nk_func *const lists[] = {
 #undef NK_FUNCS
 
 enum { MAX_FUNCS = 1024 };
-enum { N_SLOTS = MAX_FUNCS * 4 }; /* open addressing: names are looked up on every eager call */
+enum { MAX_DEPTH = 2 }; /* of twins: twins of twins are for lists of lists */
+enum { N_SLOTS = MAX_FUNCS * 4 * (1 + MAX_DEPTH) }; /* open addressing: names are looked up on every eager call */
 static const nk_func *slots[N_SLOTS];
 static const nk_func *sorted[MAX_FUNCS];
 static int n_sorted;
@@ -32,6 +34,43 @@ static int slot_of(const char *name)
 	return (int)(nk_hash_bytes(name, (int64_t)strlen(name)) % N_SLOTS);
 }
 
+static void add_slot(const nk_func *func)
+{
+	int at = slot_of(func->name);
+	while (slots[at])
+		at = (at + 1) % N_SLOTS;
+	slots[at] = func;
+}
+
+/* The twin of a row, kept for the life of the process; NULL when out of memory. */
+static const nk_func *twin_of(const nk_func *base)
+{
+	int n_options = nk_func_n_options(base);
+	nk_func *twin = malloc(sizeof *twin);
+	nk_option_spec *options = calloc((size_t)n_options + 2, sizeof *options);
+	char *name = malloc(strlen(base->name) + sizeof "each.");
+	if (!twin || !options || !name) {
+		free(twin);
+		free(options);
+		free(name);
+		return NULL;
+	}
+	for (int i = 0; i < n_options; i++)
+		options[i] = base->options[i];
+	options[n_options] = (nk_option_spec){"rows", {.kind = NK_OPTION_INT, .integer = 1}};
+	strcpy(stpcpy(name, "each."), base->name);
+	*twin = *base;
+	twin->name = name;
+	twin->options = options;
+	twin->height = NK_ELEMENTWISE;
+	twin->nulls = NK_NULLS_SEEN;
+	twin->fallible |= base->max_args != 1;
+	twin->unaligned = twin->expands_selectors = twin->names_fields = twin->picks_field = false;
+	twin->fixed_name = NULL;
+	twin->bind = nk__bind_twin;
+	return twin;
+}
+
 static void sort_all(void)
 {
 	for (int i = 0; i < NK_COUNT(lists); i++)
@@ -39,10 +78,11 @@ static void sort_all(void)
 			sorted[n_sorted++] = func;
 	qsort(sorted, (size_t)n_sorted, sizeof sorted[0], by_name);
 	for (int i = 0; i < n_sorted; i++) {
-		int at = slot_of(sorted[i]->name);
-		while (slots[at])
-			at = (at + 1) % N_SLOTS;
-		slots[at] = sorted[i];
+		const nk_func *func = sorted[i];
+		for (int depth = 0; func && depth <= MAX_DEPTH; depth++) {
+			add_slot(func);
+			func = depth < MAX_DEPTH ? twin_of(func) : NULL;
+		}
 	}
 }
 
