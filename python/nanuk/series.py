@@ -456,12 +456,16 @@ class Series(_nanuk.Series):
     @property
     def str(self):
         """Functions of text."""
-        return _Namespace(self, "str")
+        from nanuk.series_dt import SeriesStr
+
+        return SeriesStr(self)
 
     @property
     def dt(self):
         """Functions of dates, times and durations."""
-        return _Namespace(self, "dt")
+        from nanuk.series_dt import SeriesDt
+
+        return SeriesDt(self)
 
     @property
     def list(self):

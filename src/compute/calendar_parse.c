@@ -223,21 +223,21 @@ static bool parse_with(cursor *c, const char *format, int64_t n_format, fields *
 			return false;
 		k = *at++;
 		if (k == '.') {
-			while (at < end && *at >= '0' && *at <= '9')
-				at++;
+			int n_digits = at < end && *at >= '0' && *at <= '9' ? *at++ - '0' : 0;
 			if (at == end || *at++ != 'f')
 				return false;
 			if (c->at < c->end && *c->at == '.') {
-				c->at++;
+				const char *from = ++c->at;
 				f->seen |= NANOSECOND;
-				if (!read_fraction(c, &f->nanosecond))
+				if (!read_fraction(c, &f->nanosecond) || (n_digits && c->at - from != n_digits))
 					return false;
 			}
 			continue;
 		}
 		if (k >= '1' && k <= '9') {
 			const char *from = c->at;
-			if (at == end || *at++ != 'f' || !read_digits(c, k - '0', &f->nanosecond) || c->at - from != k - '0')
+			if (at == end || *at++ != 'f' || !read_digits(c, k - '0', &f->nanosecond) ||
+			    c->at - from != k - '0')
 				return false;
 			for (int i = k - '0'; i < 9; i++)
 				f->nanosecond *= 10;
@@ -347,14 +347,15 @@ static bool parse_iso_date(const char *text, int64_t n, int64_t *days)
 			return false;
 	}
 	int year = digit[0] * 1000 + digit[1] * 100 + digit[2] * 10 + digit[3], month = digit[4] * 10 + digit[5],
-	    day = digit[6] * 10 + digit[7];
+		day = digit[6] * 10 + digit[7];
 	if (month < 1 || month > 12 || day < 1 || day > nk_days_in_month(year, month))
 		return false;
 	*days = nk_days_of_civil(year, month, day);
 	return true;
 }
 
-bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out, int64_t *n_used)
+bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out,
+                     int64_t *n_used)
 {
 	if (n_format >= 8 && memcmp(format, "%Y-%m-%d", 8) == 0 && n_format == 8) {
 		int64_t days;
@@ -382,38 +383,54 @@ static bool read_exactly(cursor *c, int n_min, int n_max, int64_t *out)
 
 static bool is_separator(char c) { return c == '-' || c == '/' || c == '.'; }
 
-static bool infer_date(cursor *c, int64_t *days)
+/* Twice the same. */
+static bool skip_separator(cursor *c, char *separator)
 {
-	cursor year_first = *c, day_first = *c, *used;
+	if (c->at == c->end || !is_separator(*c->at) || (*separator && *c->at != *separator))
+		return false;
+	*separator = *c->at++;
+	return true;
+}
+
+static bool infer_date(cursor *c, int64_t *days, bool *is_day_first)
+{
+	cursor rest = *c;
 	int64_t year, month, day;
-	if (read_exactly(&year_first, 4, 4, &year) && year_first.at < year_first.end && is_separator(*year_first.at)) {
-		year_first.at++;
-		if (!read_exactly(&year_first, 1, 2, &month) || year_first.at == year_first.end || !is_separator(*year_first.at++) ||
-		    !read_exactly(&year_first, 1, 2, &day))
+	char separator = 0;
+	*is_day_first = !(read_exactly(&rest, 3, 4, &year) && rest.at < rest.end && is_separator(*rest.at));
+	if (!*is_day_first) {
+		if (!skip_separator(&rest, &separator) || !read_exactly(&rest, 1, 2, &month) ||
+		    !skip_separator(&rest, &separator) || !read_exactly(&rest, 1, 2, &day))
 			return false;
-		used = &year_first;
 	} else {
-		if (!read_exactly(&day_first, 1, 2, &day) || day_first.at == day_first.end || !is_separator(*day_first.at++) ||
-		    !read_exactly(&day_first, 1, 2, &month) || day_first.at == day_first.end || !is_separator(*day_first.at++) ||
-		    !read_exactly(&day_first, 1, 4, &year))
+		rest = *c;
+		if (!read_exactly(&rest, 1, 2, &day) || !skip_separator(&rest, &separator) ||
+		    !read_exactly(&rest, 1, 2, &month) || !skip_separator(&rest, &separator) ||
+		    !read_exactly(&rest, 1, 4, &year))
 			return false;
-		used = &day_first;
 	}
 	if (month < 1 || month > 12 || day < 1 || day > nk_days_in_month(year, (int)month))
 		return false;
 	*days = nk_days_of_civil(year, (int)month, (int)day);
-	*c = *used;
+	*c = rest;
 	return true;
 }
 
-/* Hours and minutes, perhaps seconds, perhaps with a fraction. */
-static bool infer_clock(cursor *c, int64_t *nanoseconds)
+/* Hours and minutes, perhaps seconds, perhaps with a fraction; all with colons, or none. */
+static bool infer_clock(cursor *c, int64_t *nanoseconds, bool may_lack_colons)
 {
 	int64_t hour, minute, second = 0, fraction = 0;
-	if (!read_exactly(c, 1, 2, &hour) || c->at == c->end || *c->at++ != ':' || !read_exactly(c, 1, 2, &minute))
+	if (!read_exactly(c, 1, 2, &hour) || c->at == c->end)
 		return false;
-	if (c->at < c->end && *c->at == ':') {
-		c->at++;
+	bool has_colons = *c->at == ':';
+	if (!has_colons && !may_lack_colons)
+		return false;
+	c->at += has_colons;
+	if (!read_exactly(c, 1, 2, &minute))
+		return false;
+	bool has_seconds = c->at < c->end && (has_colons ? *c->at == ':' : *c->at >= '0' && *c->at <= '9');
+	if (has_seconds) {
+		c->at += has_colons;
 		if (!read_exactly(c, 1, 2, &second))
 			return false;
 		if (c->at < c->end && *c->at == '.') {
@@ -434,19 +451,19 @@ bool nk_moment_infer(const char *text, int64_t n, nk_parsed *out)
 	*out = (nk_parsed){.has_date = true};
 	if (parse_iso_date(text, n, &out->days))
 		c.at += 10;
-	else if (!infer_date(&c, &out->days))
+	else if (!infer_date(&c, &out->days, &out->is_day_first))
 		return false;
 	if (c.at == c.end)
 		return true;
 	if (*c.at != 'T' && *c.at != ' ')
 		return false;
 	c.at++;
-	if (!infer_clock(&c, &out->nanoseconds))
+	if (!infer_clock(&c, &out->nanoseconds, true))
 		return false;
 	out->has_time = true;
 	if (c.at == c.end)
 		return true;
-	if (is_space(*c.at) || !read_offset(&c, &out->offset))
+	if (is_space(*c.at) || out->is_day_first || !read_offset(&c, &out->offset))
 		return false;
 	out->has_offset = true;
 	return c.at == c.end;
@@ -456,5 +473,5 @@ bool nk_time_infer(const char *text, int64_t n, nk_parsed *out)
 {
 	cursor c = {text, text + n};
 	*out = (nk_parsed){.has_time = true};
-	return infer_clock(&c, &out->nanoseconds) && c.at == c.end;
+	return infer_clock(&c, &out->nanoseconds, false) && c.at == c.end;
 }

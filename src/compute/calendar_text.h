@@ -26,6 +26,7 @@ typedef struct nk_parsed {
 	int64_t days, nanoseconds;
 	int32_t offset;
 	bool has_date, has_time, has_offset;
+	bool is_day_first; /* of nk_moment_infer: day, month, year */
 } nk_parsed;
 
 /* Parses text from its start; *n_used is how much of it the format took (all of it is the caller's to demand).
@@ -33,7 +34,8 @@ typedef struct nk_parsed {
 bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out, int64_t *n_used);
 
 /* Without a format: ISO-like forms with -, / or . in the date (day first when the year stands last), then T or a
- * space and hours, minutes, perhaps seconds with a fraction, perhaps Z or an offset. All of the text must fit. */
+ * space and hours, minutes, perhaps seconds with a fraction, with colons or without, perhaps Z or an offset (unless the
+ * day comes first). All of the text must fit. */
 bool nk_moment_infer(const char *text, int64_t n, nk_parsed *out);
 bool nk_time_infer(const char *text, int64_t n, nk_parsed *out);
 
