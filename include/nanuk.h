@@ -205,6 +205,11 @@ NK_API nk_status nk_expr_selector_positions(const int64_t *positions, int n, nk_
 /* how: "union", "intersect", "except", "xor". */
 NK_API nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err);
 NK_API bool nk_expr_is_selector(const nk_expr *expr);
+/* What an expression is: "column", "literal", "series", "call", "alias", "rename", "over" or "selector". */
+NK_API const char *nk_expr_form(const nk_expr *expr);
+/* What it is computed of. nk_expr_input is borrowed. */
+NK_API int nk_expr_n_inputs(const nk_expr *expr);
+NK_API nk_expr *nk_expr_input(const nk_expr *expr, int i);
 
 /* Versioned binary form. *out is to be freed with nk_text_free. */
 NK_API nk_status nk_expr_serialise(const nk_expr *expr, char **out, int64_t *n_bytes, nk_error *err);

@@ -371,6 +371,26 @@ static PyObject *expr_root_names(PyObject *self, PyObject *unused)
 	return names;
 }
 
+static PyObject *expr_form(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	return PyUnicode_FromString(nk_expr_form(((py_expr *)self)->handle));
+}
+
+static PyObject *expr_inputs(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	const nk_expr *expr = ((py_expr *)self)->handle;
+	PyObject *list = PyList_New(0);
+	for (int i = 0; list && i < nk_expr_n_inputs(expr); i++) {
+		PyObject *input = py_wrap_expr(nk_expr_ref(nk_expr_input(expr, i)));
+		if (!input || PyList_Append(list, input) != 0)
+			Py_CLEAR(list);
+		Py_XDECREF(input);
+	}
+	return list;
+}
+
 static PyObject *expr_is_selector(PyObject *self, PyObject *unused)
 {
 	(void)unused;
@@ -446,6 +466,8 @@ static PyMethodDef expr_methods[] = {
 	{"_within", expr_within, METH_VARARGS, "An expression over items or fields of this one: how, inner."},
 	{"_output_name", expr_output_name, METH_NOARGS, "The result's name, None where a selector decides."},
 	{"_root_names", expr_root_names, METH_NOARGS, "Names of the columns that occur."},
+	{"_form", expr_form, METH_NOARGS, NULL},
+	{"_inputs", expr_inputs, METH_NOARGS, NULL},
 	{"_is_selector", expr_is_selector, METH_NOARGS, NULL},
 	{"_serialise", expr_serialise, METH_NOARGS, NULL},
 	{"_set", expr_set, METH_O, NULL},

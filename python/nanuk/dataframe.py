@@ -315,7 +315,7 @@ class DataFrame(_nanuk.Frame):
             if self.shape != (1, 1):
                 msg = (
                     "can only call `.item()` if the dataframe is of shape (1, 1), or if explicit row/col values are "
-                    f"provided; frame has shape {self.shape!r}"
+                    f"provided; frame has shape={self.shape!r}"
                 )
                 raise ValueError(msg)
             return self._column(0).item(0)
@@ -394,6 +394,12 @@ class DataFrame(_nanuk.Frame):
         """The rows as dicts."""
         return self._rows(True)
 
+    def sql(self, query: str, *, table_name: str = "self") -> DataFrame:
+        """The answer to a query in SQL about this frame, which is called `table_name` in it."""
+        from nanuk.sql import SQLContext
+
+        return SQLContext({table_name: self}).execute(query, eager=True)
+
     # ---- Changes in place ----
 
     def _position(self, index: int) -> int:
@@ -440,7 +446,8 @@ class DataFrame(_nanuk.Frame):
         if not isinstance(other, _nanuk.Frame):
             msg = f"expected `other` to be a DataFrame, not {type(other).__name__!r}"
             raise TypeError(msg)
-        stacked = _nanuk.concat([self._plan(), other._plan()], "vertical")._collect()
+        plans = [self._plan(), other._plan()] if self.shape != (0, 0) else [other._plan(), other._plan()._slice(0, 0)]
+        stacked = _nanuk.concat(plans, "vertical")._collect()
         if in_place:
             self._set(stacked)
             return self

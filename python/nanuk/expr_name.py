@@ -85,12 +85,48 @@ class ExprMeta:
 
     def is_column_selection(self, *, allow_aliasing: bool = False) -> bool:
         """Whether the expression only chooses columns."""
-        return self._expr._is_selector() or self.is_column()
+        expr = self.undo_aliases() if allow_aliasing else self._expr
+        return expr._is_selector() or ExprMeta(expr).is_column()
 
     def is_column(self) -> bool:
         """Whether the expression is a column."""
         name = self._expr._output_name()
         return name is not None and self.eq(_nanuk.col(name))
+
+    def is_regex_projection(self) -> bool:
+        """Whether the expression chooses columns by a pattern."""
+        return str(self._expr).startswith(("cs.matches(", 'col("^'))
+
+    def is_literal(self, *, allow_aliasing: bool = False) -> bool:
+        """Whether the expression is a value, not computed of anything."""
+        expr = self.undo_aliases() if allow_aliasing else self._expr
+        return expr._form() in ("literal", "series")
+
+    def undo_aliases(self):
+        """The expression without the names that were given to its result."""
+        expr = self._expr
+        while expr._form() in ("alias", "rename"):
+            expr = expr._inputs()[0]
+        return expr
+
+    def pop(self, *, schema=None) -> list:
+        """The expressions that this one is computed of, last one first."""
+        return self._expr._inputs()[::-1]
+
+    def as_selector(self):
+        """The expression, which only chooses columns, as a selector.
+
+        Raises InvalidOperationError when it does more.
+        """
+        from nanuk.exceptions import InvalidOperationError
+        from nanuk.selectors import Selector, by_name
+
+        if self._expr._is_selector():
+            return Selector._of(self._expr)
+        if self.is_column():
+            return by_name(self._expr._output_name())
+        msg = f"cannot turn `{self._expr}` into selector"
+        raise InvalidOperationError(msg)
 
     def as_expression(self):
         """A selector as an ordinary expression."""

@@ -117,54 +117,30 @@ class ExprStr:
         """Characters in reverse order."""
         return self._expr._call("str.reverse")
 
-    # ---- Dates and times ----
+    def to_integer(self, *, base: int = 10, dtype=None, strict: bool = True):
+        """Whole numbers in a base from 2 to 36, as Int64 or another integer dtype.
 
-    def to_date(self, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True):
-        """As Date, by a format or in the order of the first value that is a date; with `exact` off, found anywhere.
-
-        Text that is none raises InvalidOperationError, or is null unless `strict`; ComputeError when none is.
+        What is none raises ComputeError, unless `strict` is False: then it is null.
         """
-        if format is None:
-            return self._expr._call("str.infer_date", strict=strict, exact=exact)
-        return self._expr._call("str.to_date", format=format, strict=strict, exact=exact)
+        from nanuk.expr import _Dtype
+        from nanuk.parse import whole
 
-    def to_datetime(self, format: str | None = None, *, time_unit: str | None = None, time_zone: str | None = None,
-                    strict: bool = True, exact: bool = True, cache: bool = True, ambiguous="raise"):  # fmt: skip
-        """As Datetime; see to_date. The unit is "us", unless the format asks for 3 or 9 digits of a second.
+        options = {} if dtype is None else {"dtype": _Dtype(dtype)}
+        return self._expr._call("str.to_integer", base=whole("base", base), strict=strict, **options)
 
-        An offset in the format gives instants, in UTC or the time zone; else text is local time of the zone, which
-        raises ComputeError where clocks show it twice or never, unless `ambiguous` tells.
+    def encode(self, encoding: str):
+        """The bytes of text as text: "hex" or "base64"."""
+        return self._expr._call("str.encode", encoding=encoding)
+
+    def decode(self, encoding: str, *, strict: bool = True):
+        """The bytes that text stands for, "hex" or "base64", as Binary.
+
+        What is none raises ComputeError, unless `strict` is False: then it is null.
         """
-        if time_unit is None:
-            digits = format or ""
-            time_unit = "ns" if "9f" in digits else "ms" if "3f" in digits else "us"
-        options = {"time_unit": time_unit, "time_zone": time_zone, "strict": strict, "exact": exact}
-        if format is None:
-            return self._expr._call("str.infer_datetime", ambiguous, **options)
-        return self._expr._call("str.to_datetime", ambiguous, format=format, **options)
+        return self._expr._call("str.decode", encoding=encoding, strict=strict)
 
-    def to_time(self, format: str | None = None, *, strict: bool = True, cache: bool = True):
-        """As Time; see to_date."""
-        if format is None:
-            return self._expr._call("str.infer_time", strict=strict)
-        return self._expr._call("str.to_time", format=format, strict=strict)
-
-    def strptime(self, dtype, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True,
-                 ambiguous="raise"):  # fmt: skip
-        """As Date, Datetime or Time; see to_date, to_datetime and to_time. Raises ValueError for another dtype."""
-        from nanuk.datatypes import Date, Datetime, Time
-
-        if dtype == Date:
-            return self.to_date(format, strict=strict, exact=exact)
-        if dtype == Datetime:
-            unit, zone = getattr(dtype, "time_unit", None), getattr(dtype, "time_zone", None)
-            unit = unit if isinstance(unit, str) else None
-            zone = zone if isinstance(zone, str) else None
-            return self.to_datetime(
-                format, time_unit=unit, time_zone=zone, strict=strict, exact=exact, ambiguous=ambiguous
-            )
-        if dtype == Time:
-            return self.to_time(format, strict=strict)
-        raise ValueError("`dtype` must be of type {Date, Datetime, Time}")
+    def escape_regex(self):
+        """Text as a pattern that matches it."""
+        return self._expr._call("str.replace_all", r"([\\.+*?()|\[\]{}^$#&\-~])", r"\$1")
 
     concat = Removed("`str.join`")

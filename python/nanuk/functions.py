@@ -325,7 +325,8 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
             msg = f"cannot concat a mixture: {kind.__name__!r} and {type(item).__name__!r}"
             raise TypeError(msg)
     if how not in hows:
-        msg = f"`how` must be one of {', '.join(map(repr, hows))}, got {how!r}"
+        what = "LazyFrame" if isinstance(items[0], LazyFrame) else "DataFrame"
+        msg = f"{what} `how` must be one of {', '.join(map(repr, hows))}, got {how!r}"
         raise ValueError(msg)
     if isinstance(items[0], Series):
         if how != "vertical":
@@ -334,6 +335,9 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
         for item in items[1:]:
             result = result._append(item)
         return result._rechunk() if rechunk else result
+    if isinstance(items[0], DataFrame) and how[:8] == "vertical":
+        while builtins.len(items) > 1 and items[0].shape == (0, 0):
+            del items[0]  # nothing, which any table may follow
     if builtins.len(items) == 1:
         return items[0]
     if isinstance(items[0], LazyFrame):

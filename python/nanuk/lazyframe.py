@@ -49,6 +49,12 @@ class LazyFrame(_nanuk.Plan):
         )  # fmt: skip
         self._set(frame._plan())
 
+    def sql(self, query: str, *, table_name: str = "self") -> LazyFrame:
+        """A query in SQL over this one, which is called `table_name` in it."""
+        from nanuk.sql import SQLContext
+
+        return SQLContext({table_name: self}).execute(query, eager=False)
+
     # ---- Schema ----
 
     def collect_schema(self) -> Schema:
@@ -473,7 +479,16 @@ class LazyFrame(_nanuk.Plan):
     # ---- Aggregations of all columns ----
 
     def _aggregate(self, function: str, **options) -> LazyFrame:
-        return self._select([_nanuk.col("*")._call(function, **options)], False)
+        """One aggregation of all columns; null for those whose dtype does not have it."""
+        schema = self.collect_schema()
+        fits = _AGGREGATED.get(function)
+        if fits is None or all(fits(dtype) for dtype in schema.values()):
+            return self._select([_nanuk.col("*")._call(function, **options)], False)
+        exprs = []
+        for name, dtype in schema.items():
+            column = _nanuk.col(name)
+            exprs.append(column._call(function, **options) if fits(dtype) else _none_of(name, dtype))
+        return self._select(exprs, False)
 
     def sum(self) -> LazyFrame:
         """Sums of all columns."""
@@ -505,7 +520,9 @@ class LazyFrame(_nanuk.Plan):
 
     def quantile(self, quantile, interpolation: str = "nearest") -> LazyFrame:
         """A quantile of all columns."""
-        return self._select([_nanuk.col("*").quantile(quantile, interpolation)], False)
+        if isinstance(quantile, _nanuk.Expr):
+            raise NotImplementedError("an expression as `quantile` is not implemented yet")
+        return self._aggregate("quantile", quantile=float(quantile), interpolation=interpolation)
 
     def null_count(self) -> LazyFrame:
         """How many nulls all columns have."""
@@ -543,12 +560,7 @@ class LazyFrame(_nanuk.Plan):
 
     def explode(self, columns, *more_columns, empty_as_null: bool = False, keep_nulls: bool = True) -> LazyFrame:
         """A row for each item of lists, beside the values of the other columns."""
-        return self._explode_rows(flatten(columns, more_columns), empty_as_null, keep_nulls)
-
-    def _explode_rows(self, columns: list, empty_as_null: bool, keep_nulls: bool) -> LazyFrame:
-        if not hasattr(self, "_explode"):
-            raise NotImplementedError("`explode` of tables is not implemented yet")
-        return self._explode(columns, empty_as_null, keep_nulls)
+        return self._explode(flatten(columns, more_columns), empty_as_null, keep_nulls)
 
     def unnest(self, columns=None, *more_columns, separator: str | None = None) -> LazyFrame:
         """The fields of Struct columns as columns of their own."""
@@ -653,6 +665,32 @@ class _Text:
 
     def __init__(self, dtype) -> None:
         self._text = dtype_text(dtype)
+
+
+def _is_number(dtype) -> bool:
+    return dtype.is_numeric() or dtype == _dtypes().Boolean
+
+
+def _has_mean(dtype) -> bool:
+    return _is_number(dtype) or dtype.is_temporal()
+
+
+# Which dtypes have an aggregation; all of them have those that are not here.
+_AGGREGATED = {
+    "sum": lambda dtype: _is_number(dtype) or dtype == _dtypes().Duration,
+    "mean": _has_mean,
+    "median": _has_mean,
+    "quantile": lambda dtype: dtype.is_numeric() or dtype.is_temporal(),
+    "std": lambda dtype: _is_number(dtype) or dtype == _dtypes().Duration,
+    "var": _is_number,
+    "min": lambda dtype: not dtype.is_nested(),
+    "max": lambda dtype: not dtype.is_nested(),
+    "product": _is_number,
+}
+
+
+def _none_of(name: str, dtype):
+    return _nanuk.lit(None)._call("cast", dtype=_Text(dtype)).alias(name)
 
 
 def _suits(value, dtype) -> bool:

@@ -262,6 +262,17 @@ nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *righ
 
 bool nk_expr_is_selector(const nk_expr *expr) { return expr->kind == NK_EXPR_SELECTOR; }
 
+const char *nk_expr_form(const nk_expr *expr)
+{
+	static const char *const forms[] = {
+		[NK_EXPR_COLUMN] = "column", [NK_EXPR_LITERAL] = "literal", [NK_EXPR_SERIES] = "series", [NK_EXPR_CALL] = "call",
+		[NK_EXPR_ALIAS] = "alias",   [NK_EXPR_RENAME] = "rename",   [NK_EXPR_OVER] = "over",     [NK_EXPR_SELECTOR] = "selector"};
+	return forms[expr->kind];
+}
+
+int nk_expr_n_inputs(const nk_expr *expr) { return expr->n_args; }
+nk_expr *nk_expr_input(const nk_expr *expr, int i) { return expr->args[i]; }
+
 /* ---- the registry ---- */
 
 static void json_string(nk_text *out, const char *text)
