@@ -12,7 +12,7 @@
 
 #include "compute/group_table.h"
 #include "compute/select.h"
-#include "compute/sort.h"
+#include "compute/sort_segments.h"
 #include "eval/program_internal.h"
 
 static nk_status no_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a window"); }
@@ -215,46 +215,117 @@ static nk_status partition_new(nk_memory *memory, nk_array *const *keys, int n_k
 	return status;
 }
 
-/* Rows one group after the other, in the window's order: a stable counting sort by group. */
-static nk_status lay_out(nk_partition *p, nk_array *const *order, const nk_over *over, nk_error *err)
+/* Rows one group after the other: a stable counting sort by group. */
+static nk_status lay_out(nk_partition *p, nk_error *err)
 {
-	if (p->layout)
-		return NK_OK;
-	NK_AUTO(nk_array) sorted = NULL, *layout = NULL, *places = NULL;
 	NK_AUTO(nk_buffer) offsets = NULL;
-	if (over->n_order) {
-		nk_sort_key *keys = malloc((size_t)over->n_order * sizeof *keys);
-		if (!keys)
-			return no_memory(err);
-		for (int i = 0; i < over->n_order; i++)
-			keys[i] = (nk_sort_key){over->descending, over->nulls_last};
-		nk_status status = new_rows(p->memory, p->n_rows, &sorted, err);
-		if (status == NK_OK)
-			status =
-				nk_sort_rows(p->memory, order, keys, over->n_order, p->n_rows, nk_array_values(sorted), err);
-		free(keys);
-		NK_TRY(status);
-	}
-	NK_TRY(new_rows(p->memory, p->n_rows, &layout, err));
-	NK_TRY(new_rows(p->memory, p->n_rows, &places, err));
+	NK_TRY(new_rows(p->memory, p->n_rows, &p->places, err));
 	NK_TRY(nk_buffer_new_zeroed(p->memory, (p->n_groups + 2) * 8, &offsets, err));
-	const uint32_t *groups = p->groups->values, *rows = sorted ? sorted->values : NULL;
-	uint32_t *to_row = nk_array_values(layout), *to_place = nk_array_values(places);
-	/* Counts go two places up: once summed, start[g + 1] is where group g begins, and when all are placed, where it ends. */
+	const uint32_t *groups = p->groups->values;
+	uint32_t *places = nk_array_values(p->places);
+	/* Counts go two places up: once summed, start[g + 1] is where group g begins, and when all are placed, where it
+	 * ends. */
 	int64_t *start = (int64_t *)(void *)offsets->bytes;
 	for (int64_t i = 0; i < p->n_rows; i++)
 		start[groups[i] + 2ull]++;
 	for (int64_t g = 1; g < p->n_groups; g++)
 		start[g + 1] += start[g];
-	for (int64_t i = 0; i < p->n_rows; i++) {
-		uint32_t row = rows ? rows[i] : (uint32_t)i;
-		int64_t place = start[groups[row] + 1ull]++;
-		to_row[place] = row;
-		to_place[row] = (uint32_t)place;
-	}
-	p->layout = NK_STEAL(layout);
-	p->places = NK_STEAL(places);
+	for (int64_t i = 0; i < p->n_rows; i++)
+		places[i] = (uint32_t)start[groups[i] + 1ull]++;
 	p->offsets = NK_STEAL(offsets);
+	return NK_OK;
+}
+
+#define T uint8_t
+#define SUFFIX 1
+#include "eval/scatter_tmpl.h"
+#define T uint16_t
+#define SUFFIX 2
+#include "eval/scatter_tmpl.h"
+#define T uint32_t
+#define SUFFIX 4
+#include "eval/scatter_tmpl.h"
+#define T uint64_t
+#define SUFFIX 8
+#include "eval/scatter_tmpl.h"
+#define T unsigned __int128
+#define SUFFIX 16
+#include "eval/scatter_tmpl.h"
+
+static nk_status scatter(const nk_partition *p, const nk_array *array, int width, nk_array **out,
+                         nk_error *err)
+{
+	NK_AUTO(nk_buffer) values = NULL, *validity = NULL;
+	const uint32_t *places = p->places->values;
+	NK_TRY(nk_buffer_new(p->memory, p->n_rows * width, &values, err));
+	switch (width) {
+	case 1: scatter_1(values->bytes, array->values, places, p->n_rows); break;
+	case 2: scatter_2(values->bytes, array->values, places, p->n_rows); break;
+	case 4: scatter_4(values->bytes, array->values, places, p->n_rows); break;
+	case 8: scatter_8(values->bytes, array->values, places, p->n_rows); break;
+	default: scatter_16(values->bytes, array->values, places, p->n_rows); break;
+	}
+	if (array->validity) {
+		NK_TRY(nk_buffer_new_zeroed(p->memory, nk_bitmap_bytes(p->n_rows), &validity, err));
+		for (int64_t i = 0; i < p->n_rows; i++)
+			if (nk_bitmap_get(array->validity, i))
+				nk_bitmap_set(validity->bytes, places[i]);
+	}
+	return nk_array_new_flat(array->dtype, array->physical, p->n_rows, NK_STEAL(values), NK_STEAL(validity),
+	                         array->n_nulls, nk_heap_ref(array->heap), out, err);
+}
+
+/* An array's rows group after group. */
+static nk_status bring_together(nk_partition *p, nk_array *array, nk_array **out, nk_error *err)
+{
+	if (array->encoding == NK_CONSTANT) {
+		*out = nk_array_ref(array);
+		return NK_OK;
+	}
+	bool is_plain = array->encoding == NK_FLAT && array->physical != NK_PHYSICAL_NONE &&
+	                array->physical != NK_PHYSICAL_BOOL && array->physical != NK_PHYSICAL_LIST &&
+	                array->physical != NK_PHYSICAL_STRUCT;
+	if (is_plain)
+		return scatter(p, array, nk_physical_size(array->physical), out, err);
+	if (!p->layout) {
+		NK_TRY(new_rows(p->memory, p->n_rows, &p->layout, err));
+		uint32_t *rows = nk_array_values(p->layout);
+		const uint32_t *places = p->places->values;
+		for (int64_t i = 0; i < p->n_rows; i++)
+			rows[places[i]] = (uint32_t)i;
+	}
+	return nk_array_take(p->memory, array, p->layout->values, p->n_rows, out, err);
+}
+
+/* The rows of each group in the window's order. */
+static nk_status order_rows(nk_partition *p, nk_array *const *order, const nk_over *over, nk_error *err)
+{
+	NK_AUTO(nk_buffer) specs = NULL, *together = NULL, *sorted = NULL, *moved = NULL;
+	NK_TRY(nk_buffer_new(p->memory, over->n_order * (int64_t)sizeof(nk_sort_key), &specs, err));
+	NK_TRY(nk_buffer_new_zeroed(p->memory, over->n_order * (int64_t)sizeof(nk_array *), &together, err));
+	NK_TRY(nk_buffer_new(p->memory, p->n_rows * 4, &sorted, err));
+	NK_TRY(nk_buffer_new(p->memory, p->n_rows * 4, &moved, err));
+	nk_sort_key *keys = (nk_sort_key *)(void *)specs->bytes;
+	nk_array **arrays = (nk_array **)(void *)together->bytes;
+	uint32_t *rows = (uint32_t *)(void *)sorted->bytes, *to = (uint32_t *)(void *)moved->bytes;
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < over->n_order; i++) {
+		keys[i] = (nk_sort_key){over->descending, over->nulls_last};
+		status = bring_together(p, order[i], &arrays[i], err);
+	}
+	if (status == NK_OK)
+		status = nk_sort_segments(p->memory, arrays, keys, over->n_order, p->n_groups,
+		                          (const int64_t *)(void *)p->offsets->bytes, rows, err);
+	for (int i = 0; i < over->n_order; i++)
+		nk_array_unref(arrays[i]);
+	NK_TRY(status);
+	uint32_t *places = nk_array_values(p->places);
+	for (int64_t i = 0; i < p->n_rows; i++)
+		to[rows[i]] = (uint32_t)i;
+	for (int64_t i = 0; i < p->n_rows; i++)
+		places[i] = to[places[i]];
+	nk_array_unref(p->layout); /* made for the order before */
+	p->layout = NULL;
 	return NK_OK;
 }
 
@@ -371,11 +442,15 @@ static nk_status run_gathered(const nk_step *step, nk_memory *memory, nk_partiti
                               nk_group_value *out, nk_error *err)
 {
 	const nk_over_step *over = step->over;
-	NK_TRY(lay_out(p, args + over->n_inputs + step->node->over.n_keys, &step->node->over, err));
+	if (!p->places) {
+		NK_TRY(lay_out(p, err));
+		if (step->node->over.n_order && p->n_rows > 0)
+			NK_TRY(order_rows(p, args + over->n_inputs + step->node->over.n_keys, &step->node->over, err));
+	}
 	nk_array **inputs = calloc((size_t)over->n_inputs + 1, sizeof *inputs);
 	nk_status status = inputs ? NK_OK : no_memory(err);
 	for (int i = 0; status == NK_OK && i < over->n_inputs; i++)
-		status = nk_array_take(memory, args[i], p->layout->values, p->n_rows, &inputs[i], err);
+		status = bring_together(p, args[i], &inputs[i], err);
 	if (status == NK_OK)
 		status = nk__groups_run(over->inner, memory, inputs, p->n_rows,
 		                        (const int64_t *)(void *)p->offsets->bytes, p->n_groups, out, err);

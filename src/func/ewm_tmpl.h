@@ -5,11 +5,12 @@
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 
-static void NAME(moments, SUFFIX)(void *results, uint8_t *result_validity, const void *values,
-                                  const uint8_t *validity, int64_t from, int64_t to, const ewm_settings *s)
+static inline __attribute__((always_inline)) void NAME(moments_of,
+                                                       SUFFIX)(T *out, uint8_t *known_bits, const T *x,
+                                                               const uint8_t *validity, int64_t from,
+                                                               int64_t to, const ewm_settings *s,
+                                                               ewm_kind kind)
 {
-	T *out = results;
-	const T *x = values;
 	T decay = (T)1 - (T)s->alpha, own = s->adjust ? (T)1 : (T)s->alpha;
 	T weight = 0, mean = 0, variance = 0, weights = 0, squares = 0;
 	int64_t n = 0;
@@ -26,7 +27,7 @@ static void NAME(moments, SUFFIX)(void *results, uint8_t *result_validity, const
 		} else if (valid) {
 			T sum = weight + own, old_mean = mean;
 			mean += (x[i] - mean) * (own / sum);
-			if (s->kind != EWM_MEAN) {
+			if (kind != EWM_MEAN) {
 				variance = (weight * (variance + (old_mean - mean) * (old_mean - mean)) +
 				            own * (x[i] - mean) * (x[i] - mean)) /
 				           sum;
@@ -41,20 +42,31 @@ static void NAME(moments, SUFFIX)(void *results, uint8_t *result_validity, const
 		}
 		T result = mean;
 		bool known = valid && n >= s->min_samples;
-		if (s->kind != EWM_MEAN) {
+		if (kind != EWM_MEAN) {
 			T numerator = weights * weights, denominator = numerator - squares;
 			result = variance;
 			if (!s->bias) {
 				known &= denominator > 0;
 				result = known ? numerator / denominator * variance : 0;
 			}
-			if (s->kind == EWM_STD)
+			if (kind == EWM_STD)
 				result = NAME(root, SUFFIX)(result);
 		}
 		out[i] = known ? result : 0;
 		if (!known)
-			nk_bitmap_clear(result_validity, i);
+			nk_bitmap_clear(known_bits, i);
 	}
+}
+
+static void NAME(moments, SUFFIX)(void *out, uint8_t *known_bits, const void *values, const uint8_t *validity,
+                                  int64_t from, int64_t to, const ewm_settings *s)
+{
+	if (s->kind == EWM_MEAN)
+		NAME(moments_of, SUFFIX)(out, known_bits, values, validity, from, to, s, EWM_MEAN);
+	else if (s->kind == EWM_VAR)
+		NAME(moments_of, SUFFIX)(out, known_bits, values, validity, from, to, s, EWM_VAR);
+	else
+		NAME(moments_of, SUFFIX)(out, known_bits, values, validity, from, to, s, EWM_STD);
 }
 
 #undef NAME

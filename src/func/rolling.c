@@ -101,14 +101,14 @@ static nk_status bind_number(nk_bind *bind, plan *p, nk_error *err)
 		bind->dtype = is_small                ? nk_dtype_of(NK_TYPE_INT64)
 		              : id == NK_TYPE_BOOLEAN ? nk_dtype_of(NK_TYPE_UINT32)
 		                                      : dtype;
-		p->way = nk__rolling_sums;
+		p->way = nk__rolling_fold;
 		break;
 	case NK_ROLLING_MIN:
 	case NK_ROLLING_MAX:
 		if (!is_number && !is_temporal)
 			return nk__refuse_dtype(bind, err);
 		bind->dtype = dtype;
-		p->way = nk__rolling_extremes;
+		p->way = nk__rolling_fold;
 		break;
 	case NK_ROLLING_SKEW:
 	case NK_ROLLING_KURTOSIS:
@@ -122,7 +122,7 @@ static nk_status bind_number(nk_bind *bind, plan *p, nk_error *err)
 		    ((kind == NK_ROLLING_VAR || kind == NK_ROLLING_STD) && id == NK_TYPE_DURATION))
 			return nk__refuse_dtype(bind, err);
 		bind->dtype = float_dtype;
-		p->way = kind == NK_ROLLING_MEAN       ? nk__rolling_sums
+		p->way = kind == NK_ROLLING_MEAN       ? nk__rolling_fold
 		         : kind == NK_ROLLING_QUANTILE ? nk__rolling_quantiles
 		                                       : nk__rolling_moments;
 		break;

@@ -31,19 +31,12 @@ typedef struct nk_rolling {
 	nk_interpolation interpolation;
 	const double *weights; /* window_size of them; NULL: none */
 	const nk_dtype *input; /* what came, before casts: says what a mean becomes */
-	/* Windows by time: of every row, in one segment's numbering; NULL: fixed ones. */
-	const int64_t *starts, *ends;
 } nk_rolling;
 
 /* Rows [*start, *end) of segment [from, to) are in the window of row i. */
 static inline void nk__rolling_window(const nk_rolling *r, int64_t i, int64_t from, int64_t to,
                                       int64_t *start, int64_t *end)
 {
-	if (r->starts) {
-		*start = r->starts[i];
-		*end = r->ends[i];
-		return;
-	}
 	if (r->window_size == 0) {
 		*start = *end = i;
 		return;
@@ -59,7 +52,7 @@ static inline int64_t nk__rolling_room(const nk_rolling *r, const int64_t *offse
 	int64_t longest = 1, room = 2;
 	for (int64_t g = 0; g < n_groups; g++)
 		longest = longest < offsets[g + 1] - offsets[g] ? offsets[g + 1] - offsets[g] : longest;
-	if (!r->starts && r->window_size < longest)
+	if (r->window_size < longest)
 		longest = r->window_size;
 	while (room <= longest)
 		room *= 2;
@@ -71,8 +64,7 @@ static inline int64_t nk__rolling_room(const nk_rolling *r, const int64_t *offse
 typedef nk_status nk_rolling_way(const nk_rolling *r, nk_memory *memory, const nk_array *array,
                                  int64_t n_groups, const int64_t *offsets, nk_array *result, nk_error *err);
 
-nk_rolling_way nk__rolling_sums;      /* sum and mean: integers, floats */
-nk_rolling_way nk__rolling_extremes;  /* min and max: what is fixed in width */
+nk_rolling_way nk__rolling_fold;      /* sum, mean (floats only), min, max: what is fixed in width */
 nk_rolling_way nk__rolling_moments;   /* var, std, skew, kurtosis: floats */
 nk_rolling_way nk__rolling_quantiles; /* Float64 */
 nk_rolling_way nk__rolling_weighted;  /* any but quantiles: Float64 without nulls */

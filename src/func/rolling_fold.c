@@ -1,5 +1,5 @@
-/* Rolling sums, means and extremes: rows enter and leave one by one. Extremes keep a queue of candidates, so that every
- * row costs constant time whatever the window. */
+/* Rolling sums, means and extremes, and windows with weights. A row costs constant time whatever the window, but with
+ * weights. */
 #include <math.h>
 
 #include "func/rolling.h"
@@ -63,21 +63,14 @@
 #define IS_FLOAT 1
 #include "func/rolling_tmpl.h"
 
-typedef void sums_loop(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
-                       const int64_t *offsets, void *out, uint8_t *known);
-typedef void extremes_loop(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
-                           const int64_t *offsets, int64_t *queue, int64_t mask, void *out, uint8_t *known);
+typedef void roll_loop(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
+                       const int64_t *offsets, void *ends, void *out, uint8_t *known);
 
-static const struct {
-	sums_loop *sums;
-	extremes_loop *extremes;
-} loops[NK_PHYSICAL_N] = {
-	[NK_PHYSICAL_I8] = {sums_i8, extremes_i8},       [NK_PHYSICAL_I16] = {sums_i16, extremes_i16},
-	[NK_PHYSICAL_I32] = {sums_i32, extremes_i32},    [NK_PHYSICAL_I64] = {sums_i64, extremes_i64},
-	[NK_PHYSICAL_U8] = {sums_u8, extremes_u8},       [NK_PHYSICAL_U16] = {sums_u16, extremes_u16},
-	[NK_PHYSICAL_U32] = {sums_u32, extremes_u32},    [NK_PHYSICAL_U64] = {sums_u64, extremes_u64},
-	[NK_PHYSICAL_F32] = {sums_f32, extremes_f32},    [NK_PHYSICAL_F64] = {sums_f64, extremes_f64},
-	[NK_PHYSICAL_I128] = {sums_i128, extremes_i128},
+static roll_loop *const loops[NK_PHYSICAL_N] = {
+	[NK_PHYSICAL_I8] = roll_i8,   [NK_PHYSICAL_I16] = roll_i16,   [NK_PHYSICAL_I32] = roll_i32,
+	[NK_PHYSICAL_I64] = roll_i64, [NK_PHYSICAL_I128] = roll_i128, [NK_PHYSICAL_U8] = roll_u8,
+	[NK_PHYSICAL_U16] = roll_u16, [NK_PHYSICAL_U32] = roll_u32,   [NK_PHYSICAL_U64] = roll_u64,
+	[NK_PHYSICAL_F32] = roll_f32, [NK_PHYSICAL_F64] = roll_f64,
 };
 
 static const uint8_t *nulls_of(const nk_array *array)
@@ -85,34 +78,21 @@ static const uint8_t *nulls_of(const nk_array *array)
 	return nk__may_have_nulls(array) ? array->validity : NULL;
 }
 
-nk_status nk__rolling_sums(const nk_rolling *r, nk_memory *memory, const nk_array *array, int64_t n_groups,
+nk_status nk__rolling_fold(const nk_rolling *r, nk_memory *memory, const nk_array *array, int64_t n_groups,
                            const int64_t *offsets, nk_array *result, nk_error *err)
 {
-	(void)memory;
-	(void)err;
-	loops[array->physical].sums(r, array->values, nulls_of(array), n_groups, offsets, nk_array_values(result),
-	                            nk_array_validity(result));
-	return NK_OK;
-}
-
-nk_status nk__rolling_extremes(const nk_rolling *r, nk_memory *memory, const nk_array *array,
-                               int64_t n_groups, const int64_t *offsets, nk_array *result, nk_error *err)
-{
-	int64_t room = nk__rolling_room(r, offsets, n_groups);
-	NK_AUTO(nk_buffer) queue = NULL, *bytes = NULL;
-	NK_TRY(nk_buffer_new(memory, room * (int64_t)sizeof(int64_t), &queue, err));
+	NK_AUTO(nk_buffer) ends = NULL, *bytes = NULL;
+	NK_TRY(nk_buffer_new(memory, nk__rolling_room(r, offsets, n_groups) * 16, &ends, err));
 	if (array->physical != NK_PHYSICAL_BOOL) {
-		loops[array->physical].extremes(r, array->values, nulls_of(array), n_groups, offsets,
-		                                (int64_t *)(void *)queue->bytes, room - 1, nk_array_values(result),
-		                                nk_array_validity(result));
+		loops[array->physical](r, array->values, nulls_of(array), n_groups, offsets, ends->bytes,
+		                       nk_array_values(result), nk_array_validity(result));
 		return NK_OK;
 	}
 	NK_TRY(nk_buffer_new(memory, array->n_rows * 2, &bytes, err));
 	uint8_t *from = bytes->bytes, *to = from + array->n_rows, *bits = nk_array_values(result);
 	for (int64_t i = 0; i < array->n_rows; i++)
 		from[i] = nk_bitmap_get(array->values, i);
-	extremes_u8(r, from, nulls_of(array), n_groups, offsets, (int64_t *)(void *)queue->bytes, room - 1, to,
-	            nk_array_validity(result));
+	roll_u8(r, from, nulls_of(array), n_groups, offsets, ends->bytes, to, nk_array_validity(result));
 	for (int64_t i = 0; i < array->n_rows; i++)
 		nk_bitmap_put(bits, i, to[i]);
 	return NK_OK;

@@ -10,9 +10,11 @@ typedef struct moments {
 	double n, mean, m2, m3, m4; /* sums of powers of what values differ from the mean by */
 } moments;
 
-static inline __attribute__((always_inline)) moments add(moments a, double x, bool higher)
+/* inverse[n] is 1 / n: a division a row would be most of the time. */
+static inline __attribute__((always_inline)) moments add(moments a, double x, const double *inverse,
+                                                         bool higher)
 {
-	double n = a.n + 1, delta = x - a.mean, part = delta / n, term = delta * part * a.n;
+	double n = a.n + 1, delta = x - a.mean, part = delta * inverse[(int64_t)n], term = delta * part * a.n;
 	moments r = {.n = n, .mean = a.mean + part};
 	if (higher) {
 		double square = part * part;
@@ -23,13 +25,14 @@ static inline __attribute__((always_inline)) moments add(moments a, double x, bo
 	return r;
 }
 
-static inline __attribute__((always_inline)) moments join(moments a, moments b, bool higher)
+static inline __attribute__((always_inline)) moments join(moments a, moments b, const double *inverse,
+                                                          bool higher)
 {
 	if (a.n == 0)
 		return b;
 	if (b.n == 0)
 		return a;
-	double n = a.n + b.n, delta = b.mean - a.mean, part = delta / n, product = a.n * b.n;
+	double n = a.n + b.n, delta = b.mean - a.mean, part = delta * inverse[(int64_t)n], product = a.n * b.n;
 	moments r = {.n = n, .mean = a.mean + part * b.n};
 	r.m2 = a.m2 + b.m2 + delta * part * product;
 	if (higher) {
@@ -42,7 +45,7 @@ static inline __attribute__((always_inline)) moments join(moments a, moments b, 
 }
 
 /* False: null. */
-static bool result_of(const nk_rolling *r, moments m, double *out)
+static inline bool result_of(const nk_rolling *r, moments m, double *out)
 {
 	double n = m.n, variance = m.m2 / n;
 	if (n == 0)
@@ -84,17 +87,24 @@ typedef struct source {
 	const uint8_t *validity;
 } source;
 
-static inline bool value_at(const source *rows, int64_t i, double *out)
+static inline __attribute__((always_inline)) bool value_at(const source *rows, int64_t i, bool plain,
+                                                           double *out)
 {
+	if (plain) {
+		*out = ((const double *)rows->values)[i];
+		return true;
+	}
 	if (rows->validity && !nk_bitmap_get(rows->validity, i))
 		return false;
 	*out = rows->is_float32 ? (double)((const float *)rows->values)[i] : ((const double *)rows->values)[i];
 	return true;
 }
 
+/* plain: doubles without nulls. */
 static inline __attribute__((always_inline)) void group(const nk_rolling *r, const source *rows, int64_t from,
                                                         int64_t to, moments *suffixes, int64_t mask,
-                                                        nk_array *result, bool higher)
+                                                        const double *inverse, nk_array *result, bool plain,
+                                                        bool higher)
 {
 	moments back = {0};
 	int64_t start = from, end = from, mark = from, n_not_finite = 0;
@@ -108,31 +118,31 @@ static inline __attribute__((always_inline)) void group(const nk_rolling *r, con
 			n_not_finite = 0;
 		}
 		for (; end < next_end; end++)
-			if (value_at(rows, end, &x)) {
+			if (value_at(rows, end, plain, &x)) {
 				n_not_finite += x - x != 0;
-				back = add(back, x - x != 0 ? 0 : x, higher);
+				back = add(back, x - x != 0 ? 0 : x, inverse, higher);
 			}
 		for (; start < next_start; start++)
-			if (value_at(rows, start, &x))
+			if (value_at(rows, start, plain, &x))
 				n_not_finite -= x - x != 0;
 		if (start > mark) { /* the first run is used up, and more */
 			moments suffix = {0};
 			for (int64_t k = end; k-- > start;) {
-				if (value_at(rows, k, &x))
-					suffix = add(suffix, x - x != 0 ? 0 : x, higher);
+				if (value_at(rows, k, plain, &x))
+					suffix = add(suffix, x - x != 0 ? 0 : x, inverse, higher);
 				suffixes[k & mask] = suffix;
 			}
 			mark = end;
 			back = (moments){0};
 		}
-		moments all = start < mark ? join(suffixes[start & mask], back, higher) : back;
+		moments all = start < mark ? join(suffixes[start & mask], back, inverse, higher) : back;
 		double value = 0;
 		bool known = (int64_t)all.n >= r->min_samples && result_of(r, all, &value);
 		if (known && n_not_finite)
 			value = NAN;
 		if (!known)
 			nk_bitmap_clear(nk_array_validity(result), i);
-		if (rows->is_float32)
+		if (!plain && rows->is_float32)
 			((float *)nk_array_values(result))[i] = (float)value;
 		else
 			((double *)nk_array_values(result))[i] = value;
@@ -143,18 +153,24 @@ nk_status nk__rolling_moments(const nk_rolling *r, nk_memory *memory, const nk_a
                               const int64_t *offsets, nk_array *result, nk_error *err)
 {
 	int64_t room = nk__rolling_room(r, offsets, n_groups);
-	NK_AUTO(nk_buffer) suffixes = NULL;
+	NK_AUTO(nk_buffer) suffixes = NULL, *inverses = NULL;
 	NK_TRY(nk_buffer_new(memory, room * (int64_t)sizeof(moments), &suffixes, err));
+	NK_TRY(nk_buffer_new(memory, (room + 1) * (int64_t)sizeof(double), &inverses, err));
+	double *inverse = (double *)(void *)inverses->bytes;
+	for (int64_t n = 0; n <= room; n++)
+		inverse[n] = n ? 1 / (double)n : 0;
 	source rows = {.values = array->values,
 	               .is_float32 = array->physical == NK_PHYSICAL_F32,
 	               .validity = nk__may_have_nulls(array) ? array->validity : NULL};
 	bool higher = r->kind == NK_ROLLING_SKEW || r->kind == NK_ROLLING_KURTOSIS;
+	bool plain = !rows.is_float32 && !rows.validity;
+	moments *ends = (moments *)(void *)suffixes->bytes;
 	for (int64_t g = 0; g < n_groups; g++)
 		if (higher)
-			group(r, &rows, offsets[g], offsets[g + 1], (moments *)(void *)suffixes->bytes, room - 1, result,
-			      true);
+			group(r, &rows, offsets[g], offsets[g + 1], ends, room - 1, inverse, result, false, true);
+		else if (plain)
+			group(r, &rows, offsets[g], offsets[g + 1], ends, room - 1, inverse, result, true, false);
 		else
-			group(r, &rows, offsets[g], offsets[g + 1], (moments *)(void *)suffixes->bytes, room - 1, result,
-			      false);
+			group(r, &rows, offsets[g], offsets[g + 1], ends, room - 1, inverse, result, false, false);
 	return NK_OK;
 }

@@ -115,6 +115,27 @@ static void sorted_remove(sorted *s, int64_t key)
 	block_remove(s, at + 1);
 }
 
+/* One key for another: where both are in the only block, just what lies between them moves. */
+static nk_status sorted_replace(sorted *s, int64_t old, int64_t new, nk_error *err)
+{
+	if (old == new)
+		return NK_OK;
+	if (s->n_blocks > 1) {
+		sorted_remove(s, old);
+		return sorted_insert(s, new, err);
+	}
+	block *b = s->blocks[0];
+	int64_t from = place_of(b, old), to = place_of(b, new);
+	if (to > from) {
+		to--;
+		memmove(b->keys + from, b->keys + from + 1, (size_t)(to - from) * sizeof *b->keys);
+	} else {
+		memmove(b->keys + to + 1, b->keys + to, (size_t)(from - to) * sizeof *b->keys);
+	}
+	b->keys[to] = new;
+	return NK_OK;
+}
+
 static inline double sorted_get(const sorted *s, int64_t k)
 {
 	int64_t at = 0;
@@ -157,6 +178,12 @@ static nk_status group(const nk_rolling *r, sorted *s, const double *values, con
 		if (next_start >= end) {
 			sorted_clear(s);
 			start = end = next_start;
+		}
+		/* the usual step: one row leaves, one enters */
+		if (!validity && next_start == start + 1 && next_end == end + 1 && end > start) {
+			NK_TRY(sorted_replace(s, nk_key_of_double(values[start]), nk_key_of_double(values[end]), err));
+			start++;
+			end++;
 		}
 		for (; start < next_start; start++)
 			if (!validity || nk_bitmap_get(validity, start))

@@ -1,186 +1,178 @@
-/* Rolling sums, means and extremes of one type. Include with T, SUFFIX, U (the unsigned twin, or T), IS_FLOAT. */
+/* Rolling sums, means and extremes of one type. Include with T, SUFFIX, U (the unsigned twin, or T), IS_FLOAT, and for
+ * floats ACC, what they sum in.
+ *
+ * A window is no longer than a block of window_size rows, so it is the end of one block and the beginning of the next. What
+ * ends of a block come to is made when windows begin in it, a beginning grows with the window: nothing is ever taken out
+ * again, so that floats lose no digits and NaN needs no care. Integers may leave their sum as they entered it. */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
+#define INLINE static inline __attribute__((always_inline))
+
+typedef struct NAME(segment, SUFFIX) {
+	const nk_rolling *r;
+	const T *values;
+	const uint8_t *validity; /* NULL: all valid */
+	int64_t from, to;
+	void *ends; /* of a block */
+	T *out;
+	uint8_t *known;
+} NAME(segment, SUFFIX);
 
 #if IS_FLOAT
-/* Floats are added and removed with the rounding error of each carried along; what is not finite is only counted. */
-typedef struct NAME(sum, SUFFIX) {
-	ACC sum, lost_adding, lost_removing;
-	int64_t n_nan, n_positive, n_negative;
-} NAME(sum, SUFFIX);
-
-static inline void NAME(carry, SUFFIX)(ACC *sum, ACC *lost, ACC value)
+INLINE void NAME(sum, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, bool mean)
 {
-	ACC part = value - *lost, next = *sum + part;
-	*lost = (next - *sum) - part;
-	*sum = next;
-}
-
-static inline void NAME(count, SUFFIX)(NAME(sum, SUFFIX) * s, T value, int64_t n)
-{
-	s->n_nan += value != value ? n : 0;
-	s->n_positive += value > 0 ? n : 0;
-	s->n_negative += value < 0 ? n : 0;
-}
-
-static inline void NAME(add, SUFFIX)(NAME(sum, SUFFIX) * s, T value)
-{
-	if (NK_UNLIKELY(value - value != 0))
-		NAME(count, SUFFIX)(s, value, 1);
-	else
-		NAME(carry, SUFFIX)(&s->sum, &s->lost_adding, (ACC)value);
-}
-
-static inline void NAME(take_out, SUFFIX)(NAME(sum, SUFFIX) * s, T value)
-{
-	if (NK_UNLIKELY(value - value != 0))
-		NAME(count, SUFFIX)(s, value, -1);
-	else
-		NAME(carry, SUFFIX)(&s->sum, &s->lost_removing, -(ACC)value);
-}
-
-static inline ACC NAME(total, SUFFIX)(const NAME(sum, SUFFIX) * s)
-{
-	if (NK_LIKELY(!(s->n_nan | s->n_positive | s->n_negative)))
-		return s->sum;
-	return s->n_nan || (s->n_positive && s->n_negative) ? (ACC)NAN
-	       : s->n_positive                              ? (ACC)INFINITY
-	                                                    : -(ACC)INFINITY;
-}
-#else
-typedef struct NAME(sum, SUFFIX) {
-	U sum;
-} NAME(sum, SUFFIX);
-
-static inline void NAME(add, SUFFIX)(NAME(sum, SUFFIX) * s, T value) { s->sum += (U)value; }
-static inline void NAME(take_out, SUFFIX)(NAME(sum, SUFFIX) * s, T value) { s->sum -= (U)value; }
-static inline T NAME(total, SUFFIX)(const NAME(sum, SUFFIX) * s) { return (T)s->sum; }
-#endif
-
-static inline __attribute__((always_inline)) void NAME(sums_of_group,
-                                                       SUFFIX)(const nk_rolling *r, const T *values,
-                                                               const uint8_t *validity, int64_t from,
-                                                               int64_t to, T *out, uint8_t *known, bool mean)
-{
-	NAME(sum, SUFFIX) s = {0};
-	int64_t start = from, end = from, n = 0;
-	for (int64_t i = from; i < to; i++) {
+	const nk_rolling *r = s->r;
+	int64_t size = r->window_size > 0 ? r->window_size : 1, start = s->from, end = s->from, n = 0;
+	int64_t first = s->from, last = s->from, made = -1; /* blocks: of the window's rows, and the one of `ends` */
+	ACC beginning = 0, *ends = s->ends;
+	for (int64_t i = s->from; i < s->to; i++) {
 		int64_t next_start, next_end;
-		nk__rolling_window(r, i, from, to, &next_start, &next_end);
-		if (next_start >= end) { /* nothing stays: begin anew, without what was lost */
-			s = (NAME(sum, SUFFIX)){0};
-			start = end = next_start;
-			n = 0;
+		nk__rolling_window(r, i, s->from, s->to, &next_start, &next_end);
+		for (; end < next_end; end++) {
+			if (end == last + size) {
+				last = end;
+				beginning = 0;
+			}
+			bool valid = !validity || nk_bitmap_get(validity, end);
+			beginning += valid ? (ACC)s->values[end] : 0;
+			n += valid;
 		}
 		for (; start < next_start; start++)
-			if (!validity || nk_bitmap_get(validity, start)) {
-				NAME(take_out, SUFFIX)(&s, values[start]);
-				n--;
+			n -= !validity || nk_bitmap_get(validity, start);
+		if (start >= first + size)
+			first += size;
+		if (n < r->min_samples || (mean && n == 0)) {
+			s->out[i] = 0;
+			nk_bitmap_clear(s->known, i);
+			continue;
+		}
+		ACC sum = start < end ? beginning : 0;
+		if (start != last && start < end) {
+			if (made != first) { /* all of its rows came, or there are no more */
+				ACC so_far = 0;
+				made = first;
+				for (int64_t k = NK_MIN(made + size, end); k-- > made;)
+					ends[k - made] = so_far += !validity || nk_bitmap_get(validity, k) ? (ACC)s->values[k] : 0;
 			}
+			sum = ends[start - made];
+			if (start < last)
+				sum += beginning;
+		}
+		s->out[i] = (T)(mean ? sum / (ACC)n : sum);
+	}
+}
+#else
+INLINE void NAME(sum, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, bool mean)
+{
+	U sum = 0;
+	int64_t start = s->from, end = s->from, n = 0;
+	(void)mean;
+	for (int64_t i = s->from; i < s->to; i++) {
+		int64_t next_start, next_end;
+		nk__rolling_window(s->r, i, s->from, s->to, &next_start, &next_end);
 		for (; end < next_end; end++)
 			if (!validity || nk_bitmap_get(validity, end)) {
-				NAME(add, SUFFIX)(&s, values[end]);
+				sum += (U)s->values[end];
 				n++;
 			}
-		bool is_known = n >= r->min_samples && (n > 0 || !mean);
-		out[i] = (T)NAME(total, SUFFIX)(&s);
-#if IS_FLOAT
-		if (mean)
-			out[i] = (T)(NAME(total, SUFFIX)(&s) / (ACC)(n > 0 ? n : 1));
-#endif
-		if (!is_known) {
-			out[i] = 0;
-			nk_bitmap_clear(known, i);
-		}
+		for (; start < next_start; start++)
+			if (!validity || nk_bitmap_get(validity, start)) {
+				sum -= (U)s->values[start];
+				n--;
+			}
+		s->out[i] = n >= s->r->min_samples ? (T)sum : 0;
+		if (n < s->r->min_samples)
+			nk_bitmap_clear(s->known, i);
 	}
 }
+#endif
 
-static void NAME(sums, SUFFIX)(const nk_rolling *r, const void *values, const uint8_t *validity,
-                               int64_t n_groups, const int64_t *offsets, void *out, uint8_t *known)
+/* The better of two; NaN is better than all else, so that a window with one is NaN. */
+INLINE T NAME(better, SUFFIX)(T a, T b, bool greatest)
 {
-	for (int64_t g = 0; g < n_groups; g++)
-		if (r->kind == NK_ROLLING_MEAN)
-			NAME(sums_of_group, SUFFIX)(r, values, validity, offsets[g], offsets[g + 1], out, known, true);
-		else if (validity)
-			NAME(sums_of_group, SUFFIX)(r, values, validity, offsets[g], offsets[g + 1], out, known, false);
-		else
-			NAME(sums_of_group, SUFFIX)(r, values, NULL, offsets[g], offsets[g + 1], out, known, false);
+#if IS_FLOAT
+	return ((greatest ? b > a : b < a) | (b != b)) ? b : a;
+#else
+	return (greatest ? b > a : b < a) ? b : a;
+#endif
 }
 
-/* The queue holds places of values that may yet be the extreme: each better than all behind it are worse. NaNs are not in
- * it; a window with one is NaN. */
-static inline __attribute__((always_inline)) void NAME(extremes_of_group,
-                                                       SUFFIX)(const nk_rolling *r, const T *values,
-                                                               const uint8_t *validity, int64_t from,
-                                                               int64_t to, int64_t *queue, int64_t mask,
-                                                               T *out, uint8_t *known, bool greatest)
+/* Nulls count as the worst value. */
+INLINE void NAME(extreme, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, T worst, bool greatest)
 {
-	int64_t first = 0, last = 0; /* of the queue, counted on and on */
-	int64_t start = from, end = from, n = 0;
-#if IS_FLOAT
-	int64_t n_nan = 0;
-#endif
-	for (int64_t i = from; i < to; i++) {
+	const nk_rolling *r = s->r;
+	int64_t size = r->window_size > 0 ? r->window_size : 1, start = s->from, end = s->from, n = 0;
+	int64_t first = s->from, last = s->from, made = -1;
+	T beginning = worst, *ends = s->ends;
+	for (int64_t i = s->from; i < s->to; i++) {
 		int64_t next_start, next_end;
-		nk__rolling_window(r, i, from, to, &next_start, &next_end);
+		nk__rolling_window(r, i, s->from, s->to, &next_start, &next_end);
 		for (; end < next_end; end++) {
-			if (validity && !nk_bitmap_get(validity, end))
-				continue;
-			n++;
-#if IS_FLOAT
-			if (values[end] != values[end]) {
-				n_nan++;
-				continue;
+			if (end == last + size) {
+				last = end;
+				beginning = worst;
 			}
-#endif
-			T value = values[end];
-			while (last > first) {
-				T other = values[queue[(last - 1) & mask]];
-				if (greatest ? other > value : other < value)
-					break;
-				last--;
+			bool valid = !validity || nk_bitmap_get(validity, end);
+			if (valid)
+				beginning = NAME(better, SUFFIX)(beginning, s->values[end], greatest);
+			n += valid;
+		}
+		for (; start < next_start; start++)
+			n -= !validity || nk_bitmap_get(validity, start);
+		if (start >= first + size)
+			first += size;
+		if (n < r->min_samples || n == 0) {
+			s->out[i] = 0;
+			nk_bitmap_clear(s->known, i);
+			continue;
+		}
+		T best = beginning;
+		if (start != last) {
+			if (made != first) {
+				T so_far = worst;
+				made = first;
+				for (int64_t k = NK_MIN(made + size, end); k-- > made;) {
+					if (!validity || nk_bitmap_get(validity, k))
+						so_far = NAME(better, SUFFIX)(so_far, s->values[k], greatest);
+					ends[k - made] = so_far;
+				}
 			}
-			queue[last++ & mask] = end;
-			/* A window that skips rows must not let the queue outgrow its ring. */
-			while (queue[first & mask] < next_start && first < last)
-				first++;
+			best = ends[start - made];
+			if (start < last)
+				best = NAME(better, SUFFIX)(best, beginning, greatest);
 		}
-		for (; start < next_start; start++) {
-			if (validity && !nk_bitmap_get(validity, start))
-				continue;
-			n--;
-#if IS_FLOAT
-			n_nan -= values[start] != values[start];
-#endif
-		}
-		while (first < last && queue[first & mask] < next_start)
-			first++;
-		if (n >= r->min_samples && n > 0) {
-			out[i] = first < last ? values[queue[first & mask]] : 0;
-#if IS_FLOAT
-			if (n_nan)
-				out[i] = (T)NAN;
-#endif
-		} else {
-			out[i] = 0;
-			nk_bitmap_clear(known, i);
-		}
+		s->out[i] = best;
 	}
 }
 
-static void NAME(extremes, SUFFIX)(const nk_rolling *r, const void *values, const uint8_t *validity,
-                                   int64_t n_groups, const int64_t *offsets, int64_t *queue, int64_t mask,
-                                   void *out, uint8_t *known)
+static void NAME(roll, SUFFIX)(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
+                               const int64_t *offsets, void *ends, void *out, uint8_t *known)
 {
-	for (int64_t g = 0; g < n_groups; g++)
-		if (r->kind == NK_ROLLING_MAX)
-			NAME(extremes_of_group, SUFFIX)
-			(r, values, validity, offsets[g], offsets[g + 1], queue, mask, out, known, true);
+#if IS_FLOAT
+	T least = -(T)INFINITY, most = (T)INFINITY;
+#else
+	T least = (T)-1 < 1 ? (T)((U)1 << (sizeof(T) * 8 - 1)) : 0, most = (T) ~(U)least;
+#endif
+	for (int64_t g = 0; g < n_groups; g++) {
+		NAME(segment, SUFFIX) s = {r, values, validity, offsets[g], offsets[g + 1], ends, out, known};
+		if (r->kind == NK_ROLLING_MEAN)
+			NAME(sum, SUFFIX)(&s, validity, true);
+		else if (r->kind == NK_ROLLING_SUM && validity)
+			NAME(sum, SUFFIX)(&s, validity, false);
+		else if (r->kind == NK_ROLLING_SUM)
+			NAME(sum, SUFFIX)(&s, NULL, false);
+		else if (r->kind == NK_ROLLING_MAX && validity)
+			NAME(extreme, SUFFIX)(&s, validity, least, true);
+		else if (r->kind == NK_ROLLING_MAX)
+			NAME(extreme, SUFFIX)(&s, NULL, least, true);
+		else if (validity)
+			NAME(extreme, SUFFIX)(&s, validity, most, false);
 		else
-			NAME(extremes_of_group, SUFFIX)
-			(r, values, validity, offsets[g], offsets[g + 1], queue, mask, out, known, false);
+			NAME(extreme, SUFFIX)(&s, NULL, most, false);
+	}
 }
 
+#undef INLINE
 #undef NAME
 #undef NAME_
 #undef T

@@ -1,5 +1,6 @@
 /* Rows moved within their group: shift, and what compares a row with one n before: diff, pct_change. Values of fixed
  * width move as blocks, all else by positions and a gather. */
+#include "compute/arith.h"
 #include "compute/select.h"
 #include "func/ordered.h"
 #include "func/supertype.h"
@@ -187,6 +188,48 @@ static nk_status bind_shift(nk_bind *bind, nk_error *err)
 
 /* ---- diff ---- */
 
+/* Whether a difference is that of the stored numbers, with nothing more to it. */
+static bool is_plain(const nk_dtype *from, const nk_dtype *to)
+{
+	return from->physical == to->physical && (nk_type_is_integer(from->id) || nk_type_is_float(from->id) ||
+	                                          from->id == NK_TYPE_DATETIME || from->id == NK_TYPE_DURATION);
+}
+
+/* One pass, without a shifted copy. */
+static nk_status diff_plain(const nk_call *call, const nk_array *array, int64_t n_groups,
+                            const int64_t *offsets, const int64_t *by, int step, nk_array **out,
+                            nk_error *err)
+{
+	NK_AUTO(nk_array) result = NULL;
+	int64_t width = nk_physical_size(array->physical);
+	nk_arith_loop *subtract = NK_ISA_TABLE(nk__arith)->binary[array->physical][NK_SUB];
+	NK_TRY(nk_array_alloc(call->memory, call->dtype, array->physical, array->n_rows, true, &result, err));
+	const char *from = array->values;
+	char *to = nk_array_values(result);
+	uint8_t *known = nk_array_validity(result);
+	bool has_nulls = nk__may_have_nulls(array);
+	if (has_nulls)
+		memcpy(known, array->validity, (size_t)nk_bitmap_bytes(array->n_rows));
+	for (int64_t g = 0; g < n_groups; g++) {
+		int64_t first, last, begin = offsets[g], end = offsets[g + 1], distance = by[g * step];
+		if (begin == end)
+			continue;
+		vacated(begin, end, distance, &first, &last);
+		memset(to + first * width, 0, (size_t)((last - first) * width));
+		nk_bitmap_fill(known, first, last - first, false);
+		int64_t at = first == begin ? last : begin, n = (end - begin) - (last - first);
+		if (n <= 0)
+			continue;
+		subtract(to + at * width, from + at * width, from + (at - distance) * width, n, NK_VECTOR_VECTOR);
+		for (int64_t i = at; has_nulls && i < at + n; i++)
+			if (!nk_bitmap_get(array->validity, i - distance))
+				nk_bitmap_clear(known, i);
+	}
+	result->n_nulls = -1;
+	*out = NK_STEAL(result);
+	return NK_OK;
+}
+
 typedef struct difference {
 	int n_args; /* first: see distance_of */
 	nk_bind sub;
@@ -203,8 +246,10 @@ static nk_status diff(const nk_call *call, nk_array *const *args, int64_t n_grou
 	int step;
 	NK_TRY(distances_of(call, distance_of(call, args), n_groups, offsets, &distances, &step, err));
 	NK_TRY(nk_array_flatten(call->memory, args[0], &array, err));
-	NK_TRY(shift_rows(call->memory, array, n_groups, offsets, (const int64_t *)(void *)distances->bytes, step,
-	                  &before, err));
+	const int64_t *by = (const int64_t *)(void *)distances->bytes;
+	if (is_plain(array->dtype, call->dtype))
+		return diff_plain(call, array, n_groups, offsets, by, step, out, err);
+	NK_TRY(shift_rows(call->memory, array, n_groups, offsets, by, step, &before, err));
 	int64_t n_rows = array->n_rows;
 	if (array->physical == NK_PHYSICAL_NONE || n_rows == 0)
 		return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
@@ -325,7 +370,7 @@ const nk_func nk__funcs_shift[] = {
 		.name = "shift",
 		.args = "x, n, fill_value",
 		.doc = "The values moved n rows down (up when n is negative); rows without a value are null, or "
-               "fill_value.",
+			   "fill_value.",
 		.example = "shift([1, 2, 3], 1) == [null, 1, 2]",
 		.min_args = 1,
 		.max_args = 3,
@@ -339,7 +384,7 @@ const nk_func nk__funcs_shift[] = {
 		.name = "diff",
 		.args = "x, n",
 		.doc = "Each value less the one n rows before. Unsigned integers become signed ones, dates and times "
-               "Durations.",
+			   "Durations.",
 		.example = "diff([1, 4, null, 6], 1) == [null, 3, null, null]",
 		.min_args = 1,
 		.max_args = 2,
