@@ -143,4 +143,54 @@ class ExprStr:
         """Text as a pattern that matches it."""
         return self._expr._call("str.replace_all", r"([\\.+*?()|\[\]{}^$#&\-~])", r"\$1")
 
+    # ---- Dates and times ----
+
+    def to_date(self, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True):
+        """As Date, by a format or in the order of the first value that is a date; with `exact` off, found anywhere.
+
+        Text that is none raises InvalidOperationError, or is null unless `strict`; ComputeError when none is.
+        """
+        if format is None:
+            return self._expr._call("str.infer_date", strict=strict, exact=exact)
+        return self._expr._call("str.to_date", format=format, strict=strict, exact=exact)
+
+    def to_datetime(self, format: str | None = None, *, time_unit: str | None = None, time_zone: str | None = None,
+                    strict: bool = True, exact: bool = True, cache: bool = True, ambiguous="raise"):  # fmt: skip
+        """As Datetime; see to_date. The unit is "us", unless the format asks for 3 or 9 digits of a second.
+
+        An offset in the format gives instants, in UTC or the time zone; else text is local time of the zone, which
+        raises ComputeError where clocks show it twice or never, unless `ambiguous` tells.
+        """
+        if time_unit is None:
+            digits = format or ""
+            time_unit = "ns" if "9f" in digits else "ms" if "3f" in digits else "us"
+        options = {"time_unit": time_unit, "time_zone": time_zone, "strict": strict, "exact": exact}
+        if format is None:
+            return self._expr._call("str.infer_datetime", ambiguous, **options)
+        return self._expr._call("str.to_datetime", ambiguous, format=format, **options)
+
+    def to_time(self, format: str | None = None, *, strict: bool = True, cache: bool = True):
+        """As Time; see to_date."""
+        if format is None:
+            return self._expr._call("str.infer_time", strict=strict)
+        return self._expr._call("str.to_time", format=format, strict=strict)
+
+    def strptime(self, dtype, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True,
+                 ambiguous="raise"):  # fmt: skip
+        """As Date, Datetime or Time; see to_date, to_datetime and to_time. Raises ValueError for another dtype."""
+        from nanuk.datatypes import Date, Datetime, Time
+
+        if dtype == Date:
+            return self.to_date(format, strict=strict, exact=exact)
+        if dtype == Datetime:
+            unit, zone = getattr(dtype, "time_unit", None), getattr(dtype, "time_zone", None)
+            unit = unit if isinstance(unit, str) else None
+            zone = zone if isinstance(zone, str) else None
+            return self.to_datetime(
+                format, time_unit=unit, time_zone=zone, strict=strict, exact=exact, ambiguous=ambiguous
+            )
+        if dtype == Time:
+            return self.to_time(format, strict=strict)
+        raise ValueError("`dtype` must be of type {Date, Datetime, Time}")
+
     concat = Removed("`str.join`")
