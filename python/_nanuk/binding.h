@@ -192,6 +192,7 @@ bool py_plan_type_init(PyObject *module);
 
 extern PyMethodDef py_plan_functions[]; /* scan_parquet, concat */
 extern PyMethodDef py_csv_functions[];
+extern PyMethodDef py_sql_functions[];
 extern PyMethodDef py_expr_functions[]; /* col, lit, call, ... */
 
 /* Format options from the dict that Config keeps; borrowed from it. */

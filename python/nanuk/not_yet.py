@@ -32,7 +32,6 @@ FAMILIES = {
         "CredentialProviderFunction", "CredentialProviderFunctionReturn", "GPUEngine", "RemoteEngine", "Catalog",
         "collect_all_async",
     ),
-    "SQL": ("SQLContext", "sql", "sql_expr"),
     "ranges of dates and times": (
         "date_range", "date_ranges", "datetime_range", "datetime_ranges", "time_range", "time_ranges",
         "business_day_count", "from_epoch",
@@ -55,7 +54,6 @@ METHODS = {
         "lines, Avro, spreadsheets and databases": ("write_avro", "write_excel", "write_clipboard", "write_database"),
         "table formats": ("write_delta", "write_iceberg"),
         "other libraries": ("to_jax", "to_torch", "plot", "style"),
-        "SQL": ("sql",),
         "joins by nearness": ("join_asof",),
         "windows of time": ("rolling", "group_by_dynamic", "upsample"),
         "matching schemas": ("match_to_schema",),
@@ -65,7 +63,6 @@ METHODS = {
         "JSON files": ("sink_ndjson",),
         "table formats": ("sink_delta", "sink_iceberg"),
         "clouds and remote engines": ("remote", "execute", "from_lazyframe_resolver"),
-        "SQL": ("sql",),
         "joins by nearness": ("join_asof",),
         "windows of time": ("rolling", "group_by_dynamic"),
         "matching schemas": ("match_to_schema",),

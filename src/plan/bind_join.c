@@ -53,6 +53,33 @@ static nk_status fresh_ids(nk_query *query, const nk_bound_plan *left, nk_bound_
 	return NK_OK;
 }
 
+/* A condition over columns of both sides, whose names differ. */
+static nk_status bind_residual(nk_query *query, const nk_plan *plan, const nk_bound_plan *left, const nk_bound_plan *right, nk_bound **out,
+                               nk_error *err)
+{
+	nk_bound_plan both;
+	nk_named *named;
+	int n;
+	NK_TRY(nk__scope_new(query, left->n + right->n, &both, err));
+	for (int i = 0; i < both.n; i++) {
+		const nk_bound_plan *side = i < left->n ? left : right;
+		int at = i < left->n ? i : i - left->n;
+		both.names[i] = side->names[at];
+		both.ids[i] = side->ids[at];
+	}
+	NK_TRY(nk__bind_in(query, &both, plan->exprs + plan->n_keys, plan->n_exprs - plan->n_keys, &named, &n, err));
+	nk_bound **parts;
+	NK_TRY(NK_ARENA_NEW(query->arena, &parts, n + 1, err));
+	for (int i = 0; i < n; i++) {
+		if (!named[i].expr->elementwise)
+			return nk_fail(err, NK_INVALID_OPERATION, "conditions of a join are computed row by row: \"%s\" is not", named[i].name);
+		if (named[i].expr->dtype->id != NK_TYPE_BOOLEAN && named[i].expr->dtype->id != NK_TYPE_NULL)
+			return nk_fail(err, NK_INVALID_OPERATION, "a condition of a join must be Boolean, got `%s`", nk_dtype_short_name(named[i].expr->dtype));
+		NK_TRY(nk_bound_cast(query->binder, named[i].expr, nk_dtype_of(NK_TYPE_BOOLEAN), true, &parts[i], err));
+	}
+	return nk_bound_conjoin(query->binder, parts, n, out, err);
+}
+
 nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err)
 {
 	nk_bound_plan left = inputs[0], right = inputs[1];
@@ -61,7 +88,9 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 	nk_named *left_keys = NULL, *right_keys = NULL;
 	int n_left = 0, n_right = 0;
 	NK_TRY(nk__bind_in(query, &left, plan->keys, plan->n_keys, &left_keys, &n_left, err));
-	NK_TRY(nk__bind_in(query, &right, plan->exprs, plan->n_exprs, &right_keys, &n_right, err));
+	/* Right keys may be followed by the residual. */
+	int n_given = plan->n_exprs > plan->n_keys ? plan->n_keys : plan->n_exprs;
+	NK_TRY(nk__bind_in(query, &right, plan->exprs, n_given, &right_keys, &n_right, err));
 	if (n_left != n_right)
 		return nk_fail(err, NK_INVALID_OPERATION, "left_on and right_on must have the same number of columns (%d and %d)", n_left, n_right);
 
@@ -134,6 +163,8 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 		rel->join.left_keys[i] = left_keys[i].expr;
 		rel->join.right_keys[i] = right_keys[i].expr;
 	}
+	if (n_given < plan->n_exprs)
+		NK_TRY(bind_residual(query, plan, &left, &right, &rel->join.residual, err));
 	rel->join.nulls_equal = plan->nulls_equal;
 	rel->join.order_kept = plan->order_kept;
 	rel->join.validate = plan->validate;

@@ -16,7 +16,7 @@ typedef enum nk_plan_kind {
 	NK_PLAN_SELECT,       /* exprs */
 	NK_PLAN_WITH_COLUMNS, /* exprs */
 	NK_PLAN_GROUP_BY,     /* keys, exprs: aggregations */
-	NK_PLAN_JOIN,         /* inputs: left, right; keys: left_on, exprs: right_on */
+	NK_PLAN_JOIN,         /* inputs: left, right; keys: left_on, exprs: right_on, then conditions on both sides */
 	NK_PLAN_SORT,         /* keys, descending, nulls_last */
 	NK_PLAN_SLICE,        /* offset (negative from the end), limit (-1: all) */
 	NK_PLAN_UNIQUE,       /* keys: subset (none: all columns), keep */
@@ -24,6 +24,7 @@ typedef enum nk_plan_kind {
 	NK_PLAN_ROW_INDEX,    /* names[0], offset */
 	NK_PLAN_RENAME,       /* names: from, to, from, to ... */
 	NK_PLAN_DROP,         /* keys: selectors */
+	NK_PLAN_EXPLODE,      /* keys: selectors of lists; empty_as_null, keep_nulls */
 } nk_plan_kind;
 
 typedef enum nk_join_kind {
@@ -66,6 +67,7 @@ struct nk_plan {
 	nk_order_kept order_kept;
 	nk_validate validate;
 	bool nulls_equal;
+	bool empty_as_null, keep_nulls; /* explode */
 	char *suffix;
 	nk_keep keep;
 	nk_concat_how concat;
