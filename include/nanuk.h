@@ -391,6 +391,10 @@ NK_API nk_status nk_plan_row_index(nk_plan *plan, const char *name, int64_t offs
 NK_API nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n, bool strict,
                                 nk_plan **out, nk_error *err);
 NK_API nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out, nk_error *err);
+/* A row for each item of the lists in `columns`, which have equally many (NK_SHAPE), beside the other columns' values. A
+ * null list gives a null row only with keep_nulls, an empty one with empty_as_null. */
+NK_API nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null, bool keep_nulls,
+                                 nk_plan **out, nk_error *err);
 NK_API nk_plan *nk_plan_ref(nk_plan *plan);
 NK_API void nk_plan_unref(nk_plan *plan);
 

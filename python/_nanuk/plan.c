@@ -196,6 +196,20 @@ static PyObject *plan_drop(PyObject *self, PyObject *args)
 	return wrap(status, result, &err);
 }
 
+static PyObject *plan_explode(PyObject *self, PyObject *args)
+{
+	nk_error err;
+	py_exprs columns;
+	PyObject *list;
+	int empty_as_null, keep_nulls;
+	nk_plan *plan = handle_of(self), *result = NULL;
+	if (!plan || !PyArg_ParseTuple(args, "Opp", &list, &empty_as_null, &keep_nulls) || !py_exprs_init(&columns, list))
+		return NULL;
+	nk_status status = nk_plan_explode(plan, columns.items, columns.n, empty_as_null, keep_nulls, &result, &err);
+	py_exprs_release(&columns);
+	return wrap(status, result, &err);
+}
+
 /* UTF-8 texts of a tuple or list; free() the array, the texts are borrowed. */
 static const char **texts_of(PyObject *list, Py_ssize_t *n)
 {
@@ -341,6 +355,7 @@ static PyMethodDef plan_methods[] = {
 	{"_slice", plan_slice, METH_VARARGS, "offset, length; a negative length goes to the end"},
 	{"_unique", plan_unique, METH_VARARGS, "subset, keep, maintain_order"},
 	{"_drop", plan_drop, METH_VARARGS, "columns, strict"},
+	{"_explode", plan_explode, METH_VARARGS, "columns, empty_as_null, keep_nulls"},
 	{"_rename", plan_rename, METH_VARARGS, "from, to, strict"},
 	{"_row_index", plan_row_index, METH_VARARGS, "name, offset"},
 	{"_collect", plan_collect, METH_VARARGS, "skipped optimisations, memory limit"},

@@ -625,8 +625,11 @@ class Series(_nanuk.Series):
             at += length
         return chunks
 
-    def explode(self, *, empty_as_null: bool = True, keep_nulls: bool = True) -> Series:
-        """The items of lists one below the other."""
+    def explode(self, *, empty_as_null: bool | None = None, keep_nulls: bool = True) -> Series:
+        """The items of lists one below the other; see Expr.explode. Of other dtypes, the values as they are."""
+        if not self._dtype_text.startswith(("List", "Array")):
+            return self
+        empty_as_null = bool(empty_as_null)
         return _evaluate(_nanuk.lit(self).explode(empty_as_null=empty_as_null, keep_nulls=keep_nulls))
 
     def cumulative_eval(self, expr, *, min_samples: int = 1, parallel: bool = False) -> Series:

@@ -227,6 +227,15 @@ nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *con
 	return NK_OK;
 }
 
+nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null, bool keep_nulls, nk_plan **out,
+                          nk_error *err)
+{
+	NK_TRY(nk_plan_new(NK_PLAN_EXPLODE, &plan, 1, NULL, 0, columns, n, out, err));
+	(*out)->empty_as_null = empty_as_null;
+	(*out)->keep_nulls = keep_nulls;
+	return NK_OK;
+}
+
 nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out, nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_DROP, &plan, 1, NULL, 0, columns, n, out, err));

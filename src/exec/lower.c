@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/collect.h"
+#include "exec/explode.h"
 #include "exec/map.h"
 #include "exec/scan.h"
 #include "exec/steps.h"
@@ -127,6 +128,34 @@ static nk_status lower_project(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	return nk__lower_choose(lowering, pipeline, input, rel->project.exprs, rel->n_columns, rel->counters, err);
 }
 
+static nk_status lower_explode(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_error *err)
+{
+	const nk_rel *input = rel->inputs[0];
+	nk_arena *arena = lowering->query->arena;
+	int *positions, *lists, n_lists = rel->explode.n_lists;
+	bool *is_list;
+	NK_TRY(NK_ARENA_NEW(arena, &positions, rel->n_columns + 1, err));
+	NK_TRY(NK_ARENA_NEW(arena, &is_list, rel->n_columns + 1, err));
+	NK_TRY(NK_ARENA_NEW(arena, &lists, n_lists + 1, err));
+	for (int i = 0; i < n_lists; i++)
+		lists[i] = nk__lower_position(input, rel->explode.lists[i]);
+	for (int i = 0; i < rel->n_columns; i++) {
+		int id = rel->columns[i];
+		for (int j = 0; j < n_lists; j++)
+			if (rel->explode.made[j] == id) {
+				is_list[i] = true;
+				positions[i] = lists[j];
+			}
+		if (!is_list[i])
+			positions[i] = nk__lower_position(input, id);
+	}
+	nk_explode_config config = {.n_outputs = rel->n_columns, .positions = positions, .is_list = is_list, .n_lists = n_lists,
+	                            .lists = lists, .mode = {rel->explode.empty_as_null, rel->explode.keep_nulls}};
+	nk_receiver *step;
+	NK_TRY(nk_explode_step_new(lowering->exec, &config, rel->counters, &step, err));
+	return nk_pipeline_attach(&lowering->pipelines, pipeline, step, true, err);
+}
+
 static nk_status lower_map(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_pipeline **out, nk_error *err)
 {
 	const nk_rel *input = rel->inputs[0];
@@ -207,6 +236,8 @@ static nk_status lower_node(nk_lowering *lowering, const nk_rel *rel, nk_pipelin
 		return NK_OK;
 	case NK_REL_ZIP:
 		return lower_zip(lowering, rel, inputs, out, err);
+	case NK_REL_EXPLODE:
+		return lower_explode(lowering, rel, inputs[0], err);
 	case NK_REL_ROW_INDEX: {
 		nk_collection *collection;
 		NK_TRY(collect(lowering, rel->inputs[0], inputs[0], -1, &collection, err));

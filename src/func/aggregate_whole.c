@@ -81,8 +81,6 @@ static nk_status n_unique_segments(const nk_call *call, nk_array *const *args, i
 static nk_status bind_n_unique(nk_bind *bind, nk_error *err)
 {
 	whole_plan *plan;
-	if (nk_type_is_nested(bind->args[0].dtype->id))
-		return nk__refuse_aggregate(bind, err);
 	return bind_whole(bind, n_unique_segments, nk_dtype_of(NK_TYPE_UINT32), &plan, err);
 }
 

@@ -3,6 +3,7 @@
 #include "func/cast.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "columnar/format.h"
@@ -377,18 +378,45 @@ static nk_status cast_list(nk_casting *casting, nk_array **out, nk_error *err)
 	                         array->n_nulls, out, err);
 }
 
+/* The field of a Struct of a name; -1: there is none. */
+static int field_of(const nk_dtype *dtype, const char *name)
+{
+	for (int i = 0; i < dtype->n_fields; i++)
+		if (strcmp(dtype->fields[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static nk_status null_field(nk_memory *memory, const nk_dtype *dtype, int64_t n_rows, nk_array **out, nk_error *err)
+{
+	NK_AUTO(nk_array) nulls = NULL;
+	NK_TRY(nk_array_new_null(memory, dtype, n_rows, &nulls, err));
+	return nk_array_flatten(memory, nulls, out, err);
+}
+
+/* Fields go by name; those that the Struct lacks are null, if the cast is not strict. */
 static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
 {
 	const nk_array *array = casting->array;
-	int n_fields = array->n_children, n_done = 0;
+	const nk_dtype *from = array->dtype, *to = casting->dtype;
+	int n_fields = to->n_fields, n_done = 0;
+	if (casting->mode.strict && from->n_fields != to->n_fields)
+		return nk_fail(err, NK_INVALID_OPERATION, "structs do not have the same number of fields: %d vs %d", from->n_fields,
+		               to->n_fields);
 	void *block = NULL;
 	NK_TRY(nk_alloc(casting->memory, n_fields * (int64_t)sizeof(nk_array *), &block, err));
 	nk_array **fields = block;
 	nk_buffer *validity = NULL;
 	nk_status status = NK_OK;
 	while (n_done < n_fields && status == NK_OK) {
-		status = nk_cast(casting->memory, array->children[n_done], casting->dtype->fields[n_done].dtype,
-		                 casting->mode, &fields[n_done], err);
+		int source = field_of(from, to->fields[n_done].name);
+		const nk_dtype *dtype = to->fields[n_done].dtype;
+		if (source >= 0)
+			status = nk_cast(casting->memory, array->children[source], dtype, casting->mode, &fields[n_done], err);
+		else if (casting->mode.strict)
+			status = nk_fail(err, NK_INVALID_OPERATION, "the Struct has no field \"%s\" to cast", to->fields[n_done].name);
+		else
+			status = null_field(casting->memory, dtype, array->n_rows, &fields[n_done], err);
 		n_done += status == NK_OK;
 	}
 	if (status == NK_OK)
@@ -420,9 +448,11 @@ bool nk_cast_exists(const nk_dtype *from, const nk_dtype *to)
 	if (from->id == NK_TYPE_LIST && to->id == NK_TYPE_LIST)
 		return nk_cast_exists(from->fields[0].dtype, to->fields[0].dtype);
 	if (from->id == NK_TYPE_STRUCT && to->id == NK_TYPE_STRUCT) {
-		bool all = from->n_fields == to->n_fields;
-		for (int i = 0; i < from->n_fields && all; i++)
-			all = nk_cast_exists(from->fields[i].dtype, to->fields[i].dtype);
+		bool all = true;
+		for (int i = 0; i < to->n_fields && all; i++) {
+			int source = field_of(from, to->fields[i].name);
+			all = source < 0 || nk_cast_exists(from->fields[source].dtype, to->fields[i].dtype);
+		}
 		return all;
 	}
 	if (nk_type_is_nested(from->id) || nk_type_is_nested(to->id))

@@ -82,18 +82,9 @@ static nk_status occurrence_kernel(const nk_call *call, nk_array *const *args, i
 	return NK_OK;
 }
 
-static nk_status refuse_nested(const nk_bind *bind, nk_error *err)
-{
-	const nk_dtype *dtype = bind->args[0].dtype;
-	if (!nk_type_is_nested(dtype->id))
-		return NK_OK;
-	return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", bind->func->name,
-	               nk_dtype_short_name(dtype));
-}
-
 static nk_status bind_occurrence(nk_bind *bind, occurrence which, nk_error *err)
 {
-	NK_TRY(refuse_nested(bind, err));
+	(void)err;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
 	bind->data = &occurrences[which];
 	bind->kernel = occurrence_kernel;
@@ -169,7 +160,7 @@ static nk_status mode_kernel(const nk_call *call, nk_array *const *args, int64_t
 
 static nk_status bind_counts(nk_bind *bind, nk_kernel *kernel, nk_error *err)
 {
-	NK_TRY(refuse_nested(bind, err));
+	(void)err;
 	bind->dtype = nk_dtype_of(NK_TYPE_UINT32);
 	bind->kernel = kernel;
 	return NK_OK;
@@ -186,7 +177,7 @@ static nk_status bind_unique_counts(nk_bind *bind, nk_error *err)
 
 static nk_status bind_mode(nk_bind *bind, nk_error *err)
 {
-	NK_TRY(refuse_nested(bind, err));
+	(void)err;
 	bind->dtype = bind->args[0].dtype;
 	bind->kernel = mode_kernel;
 	return NK_OK;

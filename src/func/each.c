@@ -278,7 +278,7 @@ nk_status nk__bind_each(nk_bind *bind, const nk_func *base, uint64_t rows, nk_er
 			bind->casts[i] = list_of(item ? item : args[i].dtype);
 			out_of_memory |= !bind->casts[i];
 		} else {
-			bind->casts[i] = item;
+			bind->casts[i] = item || i >= bind->n_args ? item : args[i].dtype; /* each has its own: none is repeated */
 		}
 	}
 	if (out_of_memory)

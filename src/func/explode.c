@@ -15,15 +15,18 @@ static nk_explode_mode mode_of(const nk_call *call)
 static nk_status explode_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
 {
 	(void)n_rows;
+	if (args[0]->dtype->physical != NK_PHYSICAL_LIST) {
+		*out = nk_array_ref(args[0]);
+		return NK_OK;
+	}
 	return nk_explode_array(call->memory, args[0], mode_of(call), out, err);
 }
 
 static nk_status bind_explode(nk_bind *bind, nk_error *err)
 {
-	if (bind->args[0].dtype->physical != NK_PHYSICAL_LIST)
-		return nk_fail(err, NK_INVALID_OPERATION, "`explode` operation not supported for dtype `%s`",
-		               nk_dtype_short_name(bind->args[0].dtype));
-	bind->dtype = bind->args[0].dtype->fields[0].dtype;
+	(void)err;
+	const nk_dtype *dtype = bind->args[0].dtype;
+	bind->dtype = dtype->physical == NK_PHYSICAL_LIST ? dtype->fields[0].dtype : dtype;
 	bind->kernel = explode_kernel;
 	return NK_OK;
 }
@@ -92,7 +95,7 @@ const nk_func nk__funcs_explode[] = {
 		.name = "explode",
 		.args = "x",
 		.doc = "The items of all lists one after another. A null list gives null unless keep_nulls is false, an empty one "
-			   "nothing, or null with empty_as_null. Fails with InvalidOperationError for other dtypes.",
+			   "nothing, or null with empty_as_null. Values of other dtypes stay as they are.",
 		.example = "explode([[1, 2], [], null]) == [1, 2, null]",
 		.options = explode_options,
 		.min_args = 1,

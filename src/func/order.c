@@ -5,12 +5,6 @@
 #include "compute/sort.h"
 #include "func/func.h"
 
-static nk_status refuse(const nk_bind *bind, nk_error *err)
-{
-	return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `%s`", bind->func->name,
-	               nk_dtype_short_name(bind->args[0].dtype));
-}
-
 static nk_status bind_same(nk_bind *bind, nk_kernel *kernel)
 {
 	bind->dtype = bind->args[0].dtype;
@@ -85,8 +79,7 @@ static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64
 
 static nk_status bind_unique(nk_bind *bind, nk_error *err)
 {
-	if (nk_type_is_nested(bind->args[0].dtype->id))
-		return refuse(bind, err);
+	(void)err;
 	return bind_same(bind, unique_kernel);
 }
 

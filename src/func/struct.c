@@ -141,7 +141,7 @@ static nk_status bind_field(nk_bind *bind, nk_error *err)
 	const nk_dtype *dtype = bind->args[0].dtype;
 	const nk_scalar *name = bind->args[1].literal;
 	if (dtype->id != NK_TYPE_STRUCT)
-		return refuse(bind, err);
+		return nk_fail(err, NK_STRUCT_FIELD_NOT_FOUND, "a field of what is no Struct but `%s`", nk_dtype_short_name(dtype));
 	if (!name || name->is_null || name->dtype->id != NK_TYPE_STRING)
 		return nk_fail(err, NK_VALUE, "`struct.field` needs the name of a field");
 	int *place;

@@ -14,6 +14,7 @@ static const double SHARE_PREFIX = 0.1;
 static const double SHARE_INSIDE = 0.1; /* substring or pattern */
 static const double SHARE_UNKNOWN = 0.3;
 static const double SHARE_LEAST = 1e-9;
+static const double ITEMS_A_LIST = 4;
 
 static const nk_column_estimate UNKNOWN = {.n_rows_made = 1e6, .n_distinct = 1e3};
 
@@ -579,6 +580,11 @@ static nk_status estimate(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, int ma
 		}
 		break;
 	case NK_REL_ROW_INDEX: set_made(opt, rel->columns[0], n_rows, n_rows, maker); break;
+	case NK_REL_EXPLODE:
+		rel->n_rows = n_rows * ITEMS_A_LIST;
+		for (int i = 0; i < rel->explode.n_lists; i++)
+			set_made(opt, rel->explode.made[i], rel->n_rows, rel->n_rows, maker);
+		break;
 	case NK_REL_ZIP:
 	case NK_REL_N: break;
 	}

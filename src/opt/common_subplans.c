@@ -144,6 +144,7 @@ static nk_status same_nodes(merger *self, const nk_rel *a, const nk_rel *b, bool
 	case NK_REL_UNION:
 	case NK_REL_ZIP: return NK_OK;
 	case NK_REL_ROW_INDEX: *same = a->row_index.offset == b->row_index.offset; return NK_OK;
+	case NK_REL_EXPLODE: /* its items would be other columns */
 	case NK_REL_N: break;
 	}
 	*same = false;

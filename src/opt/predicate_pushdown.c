@@ -374,6 +374,21 @@ static nk_status push_windows(pushdown *self, nk_rel *rel, nk_bounds *above, nk_
 	return n ? push_through(self, rel, keys, n, above, err) : NK_OK;
 }
 
+/* All rows of a list are alike in the other columns. */
+static nk_status push_explode(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *err)
+{
+	int *passed, n = 0;
+	NK_TRY(NK_ARENA_NEW(self->opt->arena, &passed, rel->n_columns + 1, err));
+	for (int i = 0; i < rel->n_columns; i++) {
+		bool is_made = false;
+		for (int j = 0; j < rel->explode.n_lists; j++)
+			is_made |= rel->explode.made[j] == rel->columns[i];
+		if (!is_made)
+			passed[n++] = rel->columns[i];
+	}
+	return n ? push_through(self, rel, passed, n, above, err) : NK_OK;
+}
+
 static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *err)
 {
 	switch (rel->kind) {
@@ -390,6 +405,7 @@ static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *e
 	case NK_REL_UNIQUE: return push_through(self, rel, rel->unique.keys, rel->unique.n_keys, above, err);
 	case NK_REL_UNION: return push_union(self, rel, above, err);
 	case NK_REL_MAP: return push_windows(self, rel, above, err);
+	case NK_REL_EXPLODE: return push_explode(self, rel, above, err);
 	case NK_REL_SLICE:     /* counts rows */
 	case NK_REL_ZIP:       /* and here the other input's rows would no longer lie beside them */
 	case NK_REL_ROW_INDEX: /* numbers rows */

@@ -64,6 +64,14 @@ static nk_status keep_columns(nk_opt *opt, nk_rel *rel, const bool *keep, nk_bou
 	return NK_OK;
 }
 
+static bool is_made(const nk_rel *explode, int id)
+{
+	for (int i = 0; i < explode->explode.n_lists; i++)
+		if (explode->explode.made[i] == id)
+			return true;
+	return false;
+}
+
 static nk_status keep_needed(nk_opt *opt, const nk_rel *rel, const nk_ids *wanted, bool **out, nk_error *err)
 {
 	NK_TRY(NK_ARENA_NEW(opt->arena, out, rel->n_columns, err));
@@ -220,6 +228,12 @@ static nk_status narrow(needs *self, nk_rel *rel, const nk_ids *wanted, nk_rel *
 				NK_TRY(need(self, rel->inputs[0], &rel->columns[i], 1, err));
 		NK_TRY(need(self, rel->inputs[0], NULL, 0, err));
 		return NK_OK;
+	case NK_REL_EXPLODE: /* the lists say how many rows there are */
+		NK_TRY(need(self, rel->inputs[0], rel->explode.lists, rel->explode.n_lists, err));
+		for (int i = 0; i < rel->n_columns; i++)
+			if (nk__ids_has(wanted, rel->columns[i]) && !is_made(rel, rel->columns[i]))
+				NK_TRY(need(self, rel->inputs[0], &rel->columns[i], 1, err));
+		return NK_OK;
 	case NK_REL_ZIP:
 		for (int i = 0; i < rel->n_inputs; i++) {
 			const nk_rel *input = rel->inputs[i];
@@ -291,6 +305,19 @@ static nk_status settle(needs *self, nk_rel *rel, nk_error *err)
 		memcpy(columns + 1, rel->inputs[0]->columns, (size_t)rel->inputs[0]->n_columns * sizeof *columns);
 		rel->columns = columns;
 		rel->n_columns = rel->inputs[0]->n_columns + 1;
+		return NK_OK;
+	}
+	case NK_REL_EXPLODE: {
+		int *columns;
+		NK_TRY(NK_ARENA_NEW(opt->arena, &columns, rel->inputs[0]->n_columns + 1, err));
+		for (int i = 0; i < rel->inputs[0]->n_columns; i++) {
+			columns[i] = rel->inputs[0]->columns[i];
+			for (int j = 0; j < rel->explode.n_lists; j++)
+				if (rel->explode.lists[j] == columns[i])
+					columns[i] = rel->explode.made[j];
+		}
+		rel->columns = columns;
+		rel->n_columns = rel->inputs[0]->n_columns;
 		return NK_OK;
 	}
 	case NK_REL_ZIP: {

@@ -622,6 +622,8 @@ static nk_status bind_node(nk_query *query, const nk_plan *plan, const nk_bound_
 		return bind_rename(query, plan, inputs, out, err);
 	case NK_PLAN_DROP:
 		return bind_drop(query, plan, inputs, out, err);
+	case NK_PLAN_EXPLODE:
+		return nk__bind_explode(query, plan, inputs, out, err);
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown plan node");
 }

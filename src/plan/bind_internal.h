@@ -24,6 +24,7 @@ NK_MUST_CHECK nk_status nk__map(nk_query *query, nk_rel *input, const nk_named *
 NK_MUST_CHECK nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_named *exprs, int n, nk_rel **rel, nk_error *err);
 
 NK_MUST_CHECK nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err);
 NK_MUST_CHECK nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err);
 
 #endif

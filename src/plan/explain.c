@@ -279,6 +279,10 @@ static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 		nk_text_format(out, "row index %s from %lld", name_of(query, rel->columns[0]),
 		               (long long)rel->row_index.offset);
 		break;
+	case NK_REL_EXPLODE:
+		nk_text_append_string(out, "explode ");
+		append_names(query, rel->explode.lists, rel->explode.n_lists, out);
+		break;
 	case NK_REL_N: break;
 	}
 }

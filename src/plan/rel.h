@@ -27,6 +27,7 @@ typedef enum nk_rel_kind {
 	NK_REL_UNION,     /* inputs one after another; column i is column i of each input */
 	NK_REL_ZIP,       /* inputs side by side, equal heights */
 	NK_REL_ROW_INDEX, /* columns: the index, then the input's */
+	NK_REL_EXPLODE,   /* columns: the input's, with a column of items in place of each list */
 	NK_REL_N,
 } nk_rel_kind;
 
@@ -104,6 +105,11 @@ struct nk_rel {
 		struct {
 			int64_t offset;
 		} row_index;
+		struct {
+			int n_lists;
+			const int *lists, *made; /* ids of the input's lists and of their items */
+			bool empty_as_null, keep_nulls;
+		} explode;
 	};
 };
 

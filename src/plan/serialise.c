@@ -86,7 +86,8 @@ static nk_status put_node(nk_memory *memory, const listing *l, const nk_plan *pl
 	for (int i = 0; plan->descending && i < plan->n_keys; i++)
 		nk_wire_put_number(out, (uint64_t)plan->descending[i] | (uint64_t)plan->nulls_last[i] << 1);
 	nk_wire_put_number(out, (uint64_t)plan->maintain_order | (uint64_t)plan->is_eager << 1 | (uint64_t)plan->strict << 2 |
-	                            (uint64_t)plan->nulls_equal << 3);
+	                            (uint64_t)plan->nulls_equal << 3 | (uint64_t)plan->empty_as_null << 4 |
+	                            (uint64_t)plan->keep_nulls << 5);
 	nk_wire_put_signed(out, plan->offset);
 	nk_wire_put_signed(out, plan->limit);
 	nk_wire_put_number(out, plan->join);
@@ -190,7 +191,9 @@ static nk_status read_fields(nk_wire *in, nk_plan *plan, nk_error *err)
 			plan->nulls_last[i] = flags >> 1;
 		}
 	}
-	NK_TRY(nk_wire_count(in, 15, &flags, err));
+	NK_TRY(nk_wire_count(in, 63, &flags, err));
+	plan->empty_as_null = flags >> 4 & 1;
+	plan->keep_nulls = flags >> 5 & 1;
 	plan->maintain_order = flags & 1;
 	plan->is_eager = flags >> 1 & 1;
 	plan->strict = flags >> 2 & 1;
@@ -253,7 +256,7 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earli
                            nk_plan **out, nk_error *err)
 {
 	int kind;
-	NK_TRY(read_enum(in, NK_PLAN_DROP, &kind, err));
+	NK_TRY(read_enum(in, NK_PLAN_EXPLODE, &kind, err));
 	parts p = {0};
 	NK_AUTO(nk_plan) plan = NULL;
 	nk_status status = read_parts(memory, in, earlier, n_earlier, &p, err);
