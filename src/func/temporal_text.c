@@ -312,10 +312,9 @@ static bool sniff_format(parse_plan *plan, const char *text, int64_t n, char *ro
 	return false;
 }
 
-/* Looks for the first value that tells: any value for dates in whole, the first one otherwise. */
+/* Takes order and offset, or a format, from the first value that tells. */
 static bool sniff_column(parse_plan *plan, const nk_array *array, int64_t n_rows, bool *is_empty, char *room)
 {
-	bool looks_on = plan->kind != NK_TYPE_TIME && plan->exact;
 	int64_t n = array->encoding == NK_CONSTANT ? NK_MIN(n_rows, (int64_t)1) : n_rows;
 	*is_empty = true;
 	for (int64_t i = 0; i < n; i++) {
@@ -325,10 +324,10 @@ static bool sniff_column(parse_plan *plan, const nk_array *array, int64_t n_rows
 		const nk_view *view = (const nk_view *)array->values + i;
 		const char *text = nk_view_bytes(view, array->heap);
 		nk_parsed parsed;
-		if (!looks_on)
-			return sniff_format(plan, text, view->n_bytes, room);
-		if (nk_moment_infer(text, view->n_bytes, &parsed) &&
-		    !(plan->kind == NK_TYPE_DATE && parsed.has_time)) {
+		if (plan->kind == NK_TYPE_TIME || !plan->exact) {
+			if (sniff_format(plan, text, view->n_bytes, room))
+				return true;
+		} else if (nk_moment_infer(text, view->n_bytes, &parsed) && !(plan->kind == NK_TYPE_DATE && parsed.has_time)) {
 			plan->infers = true;
 			plan->is_day_first = parsed.is_day_first;
 			plan->has_offset = parsed.has_offset;
