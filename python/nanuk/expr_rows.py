@@ -6,6 +6,13 @@ from nanuk import _nanuk
 from nanuk.parse import flag_text, flatten, is_several, parse_predicates, whole
 
 
+class _Int64:
+    _text = "Int64"
+
+
+_INT64 = _Int64()
+
+
 class ExprRows:
     """Methods that choose or move values."""
 
@@ -26,26 +33,53 @@ class ExprRows:
             result = result._call("and", _nanuk.parse(item))
         return self._call("filter", result)
 
-    def head(self, n: int = 10):
-        """The first n values; all but the last -n when n is negative."""
+    def head(self, n=10):
+        """The first n values; all but the last -n when n is negative. A number or an expression of one."""
+        if isinstance(n, _nanuk.Expr):
+            n = n._call("cast", dtype=_INT64)
+            rest = self._length()._call("add", n)
+            return self._between(_nanuk.lit(0), _nanuk.call("when", n._call("ge", 0), n, rest))
         return self._call("head", n=whole("n", n))
 
-    def tail(self, n: int = 10):
-        """The last n values; all but the first -n when n is negative."""
+    def tail(self, n=10):
+        """The last n values; all but the first -n when n is negative. A number or an expression of one."""
+        if isinstance(n, _nanuk.Expr):
+            n = n._call("cast", dtype=_INT64)
+            length = self._length()
+            start = _nanuk.call("when", n._call("ge", 0), length._call("sub", n), n._call("neg"))
+            return self._between(start, length)
         return self._call("tail", n=whole("n", n))
 
-    def limit(self, n: int = 10):
+    def limit(self, n=10):
         """The first n values."""
         return self.head(n)
 
     def slice(self, offset, length=None):
         """Values from an offset, which counts from the end when negative; all of them without a length.
 
-        Raises OverflowError when the length is negative.
+        Both are numbers or expressions of one. Raises OverflowError when the length is negative.
         """
+        if isinstance(offset, (_nanuk.Expr, str)) or isinstance(length, (_nanuk.Expr, str)):
+            offset = _nanuk.parse(offset)._call("cast", dtype=_INT64)
+            n = self._length()
+            start = _nanuk.call("when", offset._call("ge", 0), offset, n._call("add", offset))
+            if length is None:
+                return self._between(start, n)
+            return self._between(start, start._call("add", _nanuk.parse(length)._call("cast", dtype=_INT64)))
         if length is None:
             return self._call("slice", offset=whole("offset", offset))
         return self._call("slice", offset=whole("offset", offset), length=whole("length", length))
+
+    def _length(self):
+        return self._call("len")._call("cast", dtype=_INT64)
+
+    def _between(self, start, end):
+        """The values from one position to another, as far as there are any; both are expressions of one number."""
+        n = self._length()
+        start, end = (
+            _nanuk.call("min_horizontal", _nanuk.call("max_horizontal", place, _nanuk.lit(0)), n) for place in (start, end)
+        )
+        return self._call("gather", _nanuk.call("int_range", start, end))
 
     def gather(self, indices, *, null_on_oob: bool = False):
         """The values at positions, which count from the end when negative; text means a column.

@@ -36,7 +36,6 @@ FAMILIES = {
         "date_range", "date_ranges", "datetime_range", "datetime_ranges", "time_range", "time_ranges",
         "business_day_count", "from_epoch",
     ),
-    "ranges of numbers": ("int_ranges", "linear_spaces"),
     "nested values": (
         "concat_arr", "cum_sum_horizontal", "cum_fold", "cum_reduce",
         "json_normalize",

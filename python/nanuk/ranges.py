@@ -47,32 +47,51 @@ def linear_space(start, end, num_samples, *, closed: str = "both", eager: bool =
 
     closed: "both", "left", "right" or "none" of the bounds are among them. Raises ValueError for another.
     """
-    if closed not in ("both", "left", "right", "none"):
-        msg = f"`closed` must be one of {{'both', 'left', 'right', 'none'}}, got {closed}"
-        raise ValueError(msg)
+    _check_closed(closed)
     first, last, n = _nanuk.parse(start), _nanuk.parse(end), _nanuk.parse(num_samples)
-    numbers = _nanuk.call("int_range", 0, n)
-    count = n._call("cast", dtype=_INT64)
-    if closed == "both":
-        steps = _nanuk.call("max_horizontal", count._call("sub", 1), _nanuk.lit(1))
-    else:
-        steps = count if closed != "none" else count._call("add", 1)
-    if closed in ("right", "none"):
-        numbers = numbers._call("add", 1)
-    width = last._call("sub", first)
-    step = width._call("mul", numbers)._call("truediv", steps)
-    expr = step._call("add", first)
-    name = first._output_name()
-    expr = expr.alias("literal" if name is None or not isinstance(start, (str, _nanuk.Expr)) else name)
+    expr = _named_by(_nanuk.call("linear_spaces", first, last, n, closed=closed)._call("explode"), start)
     return _evaluate(expr) if eager else expr
 
 
-class _Text:
-    def __init__(self, text: str) -> None:
-        self._text = text
+def int_ranges(start=0, end=None, step=1, *, dtype=None, eager: bool = False):
+    """For each row the integers from `start` on, before `end`, `step` apart, as lists; text means columns."""
+    if end is None:
+        start, end = 0, start
+    expr = _nanuk.call("int_ranges", start, end, step)
+    if dtype is not None:
+        from nanuk.datatypes import Int64, List, parse_into_dtype
+
+        dtype = parse_into_dtype(dtype)
+        if dtype != Int64:
+            expr = expr._call("cast", dtype=_Dtype(List(dtype)))
+    expr = _named_by(expr, start, end)
+    return _evaluate(expr) if eager else expr
 
 
-_INT64 = _Text("Int64")
+def linear_spaces(start, end, num_samples, *, closed: str = "both", as_array: bool = False, eager: bool = False):
+    """For each row so many values at equal distances from `start` to `end`, as lists; see linear_space."""
+    _check_closed(closed)
+    if as_array:
+        raise NotImplementedError("`linear_spaces` with `as_array` is not implemented yet (Array dtype)")
+    expr = _named_by(_nanuk.call("linear_spaces", start, end, num_samples, closed=closed), start, end)
+    return _evaluate(expr) if eager else expr
+
+
+def _named_by(expr, *arguments):
+    """The expression under the name of the first argument that is a column."""
+    for argument in arguments:
+        if isinstance(argument, (str, _nanuk.Expr)):
+            name = _nanuk.parse(argument)._output_name()
+            return expr if name is None else expr.alias(name)
+        if isinstance(argument, _nanuk.Series):
+            return expr.alias(argument.name)
+    return expr.alias("literal")
+
+
+def _check_closed(closed: str) -> None:
+    if closed not in ("both", "left", "right", "none"):
+        msg = f"`closed` must be one of {{'both', 'left', 'right', 'none'}}, got {closed}"
+        raise ValueError(msg)
 
 
 def repeat(value, n, *, dtype=None, eager: bool = False):
