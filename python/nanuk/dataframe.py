@@ -396,7 +396,7 @@ class DataFrame(_nanuk.Frame):
 
     def sql(self, query: str, *, table_name: str = "self") -> DataFrame:
         """The answer to a query in SQL about this frame, which is called `table_name` in it."""
-        from nanuk.sql import SQLContext
+        from nanuk.sql_context import SQLContext
 
         return SQLContext({table_name: self}).execute(query, eager=True)
 

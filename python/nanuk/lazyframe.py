@@ -51,7 +51,7 @@ class LazyFrame(_nanuk.Plan):
 
     def sql(self, query: str, *, table_name: str = "self") -> LazyFrame:
         """A query in SQL over this one, which is called `table_name` in it."""
-        from nanuk.sql import SQLContext
+        from nanuk.sql_context import SQLContext
 
         return SQLContext({table_name: self}).execute(query, eager=False)
 

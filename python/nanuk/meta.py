@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nanuk import _nanuk
+from nanuk.functions import get_index_type, thread_pool_size
 
 
 def build_info() -> dict:
@@ -23,3 +24,6 @@ def show_versions() -> None:
         except importlib.metadata.PackageNotFoundError:
             version = "not installed"
         print(f"{name + ':':<9} {version}")
+
+
+__all__ = ["build_info", "get_index_type", "show_versions", "thread_pool_size"]

@@ -543,34 +543,6 @@ class Struct(NestedType):
         return f"Struct({dict(self)})"
 
 
-# ---- Groups ----
-
-
-class DataTypeGroup(frozenset):
-    """A set of dtypes in which a parametrised dtype is found by its class."""
-
-    def __new__(cls, items, *, match_base_type: bool = True):
-        group = super().__new__(cls, items)
-        group._match_base_type = match_base_type
-        return group
-
-    def __contains__(self, item: object) -> bool:
-        if self._match_base_type and isinstance(item, (DataType, DataTypeClass)):
-            item = item.base_type()
-        return super().__contains__(item)
-
-
-SIGNED_INTEGER_DTYPES = DataTypeGroup((Int8, Int16, Int32, Int64, Int128))
-UNSIGNED_INTEGER_DTYPES = DataTypeGroup((UInt8, UInt16, UInt32, UInt64, UInt128))
-INTEGER_DTYPES = DataTypeGroup(SIGNED_INTEGER_DTYPES | UNSIGNED_INTEGER_DTYPES)
-FLOAT_DTYPES = DataTypeGroup((Float16, Float32, Float64))
-NUMERIC_DTYPES = DataTypeGroup(INTEGER_DTYPES | FLOAT_DTYPES | {Decimal})
-DATETIME_DTYPES = DataTypeGroup((Datetime, Datetime("ms"), Datetime("us"), Datetime("ns")))
-DURATION_DTYPES = DataTypeGroup((Duration, Duration("ms"), Duration("us"), Duration("ns")))
-TEMPORAL_DTYPES = DataTypeGroup(frozenset((Date, Time)) | DATETIME_DTYPES | DURATION_DTYPES)
-NESTED_DTYPES = DataTypeGroup((List, Struct, Array))
-
-
 # ---- From and to text and Python types ----
 
 _PLAIN = {
@@ -735,3 +707,26 @@ def _bound(dtype, is_upper: bool):
 
 
 DtypeLike = (DataType, DataTypeClass)
+
+from nanuk.datatypes.group import (  # noqa: E402 - the groups are made of the classes above
+    DATETIME_DTYPES,
+    DURATION_DTYPES,
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    NESTED_DTYPES,
+    NUMERIC_DTYPES,
+    SIGNED_INTEGER_DTYPES,
+    TEMPORAL_DTYPES,
+    UNSIGNED_INTEGER_DTYPES,
+    DataTypeGroup,
+)
+
+
+def numpy_char_code_to_dtype(code) -> DataTypeClass:
+    """The dtype of a NumPy type code, such as "f8".
+
+    Raises ValueError for one that has none.
+    """
+    from nanuk.datatypes.numpy import of_code
+
+    return of_code(code)

@@ -65,7 +65,9 @@ class SQLContext:
     `select * from 'x.parquet'`. With `eager`, `execute` gives a DataFrame.
     """
 
-    def __init__(self, frames=None, *, register_globals: bool | int = False, eager: bool = False, **named_frames) -> None:
+    def __init__(
+        self, frames=None, *, register_globals: bool | int = False, eager: bool = False, **named_frames
+    ) -> None:
         self._context = _nanuk.sql_context()
         self._eager = eager
         self._scopes: list[set[str]] = []
@@ -99,8 +101,9 @@ class SQLContext:
     def execute(self, query: str, *, eager: bool | None = None):
         """The answer to one statement: a LazyFrame, or a DataFrame when eager.
 
-        Raises SQLInterfaceError for text that is not understood and for unknown tables and functions, SQLSyntaxError for
-        text that breaks a rule, ColumnNotFoundError for unknown columns; messages point to the place in the text.
+        Raises SQLInterfaceError for text that is not understood and for unknown tables and functions,
+        SQLSyntaxError for text that breaks a rule, ColumnNotFoundError for unknown columns; messages point to the
+        place in the text.
         """
         answer = _nanuk.sql_execute(self._context, query)
         return answer.collect() if (self._eager if eager is None else eager) else answer
