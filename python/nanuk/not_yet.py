@@ -32,17 +32,14 @@ FAMILIES = {
         "CredentialProviderFunction", "CredentialProviderFunctionReturn", "GPUEngine", "RemoteEngine", "Catalog",
         "collect_all_async",
     ),
-    "ranges of dates and times": (
-        "date_range", "date_ranges", "datetime_range", "datetime_ranges", "time_range", "time_ranges",
-        "business_day_count", "from_epoch",
-    ),
+    "business days": ("business_day_count",),
     "nested values": (
         "concat_arr", "cum_sum_horizontal", "cum_fold", "cum_reduce",
         "json_normalize",
     ),
     "functions written in Python": ("map_batches", "map_groups"),
     "rolling statistics of two columns": ("rolling_corr", "rolling_cov"),
-    "other functions": ("datetime", "duration", "time", "row_index", "approx_quantile", "register_plugin_function"),
+    "other functions": ("row_index", "approx_quantile", "register_plugin_function"),
 }  # fmt: skip
 
 # class -> family -> methods.

@@ -150,3 +150,21 @@ def time_range(start=None, end=None, interval="1h", *, closed: str = "both", eag
     Raises ValueError for a step of days or more.
     """
     return _range("time_range", *_time_bounds(start, end, interval), interval, closed, eager)
+
+
+def date_ranges(start, end, interval="1d", *, closed: str = "both", eager: bool = False):
+    """A list of dates a row, as date_range gives; text means columns."""
+    return _range("date_ranges", start, end, interval, closed, eager)
+
+
+def datetime_ranges(start, end, interval="1d", *, closed: str = "both", time_unit: str | None = None,
+                    time_zone: str | None = None, eager: bool = False):  # fmt: skip
+    """A list of datetimes a row, as datetime_range gives; text means columns."""
+    if time_unit is None and "ns" in _interval(interval):
+        time_unit = "ns"
+    return _range("datetime_ranges", start, end, interval, closed, eager, time_unit=time_unit, time_zone=time_zone)
+
+
+def time_ranges(start=None, end=None, interval="1h", *, closed: str = "both", eager: bool = False):
+    """A list of times a row, as time_range gives; text means columns."""
+    return _range("time_ranges", *_time_bounds(start, end, interval), interval, closed, eager)

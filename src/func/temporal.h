@@ -2,6 +2,7 @@
 #ifndef NK_FUNC_TEMPORAL_H
 #define NK_FUNC_TEMPORAL_H
 
+#include "compute/calendar_step.h"
 #include "compute/calendar_text.h"
 #include "compute/calendar_zone.h"
 #include "func/func.h"
@@ -25,6 +26,10 @@ NK_MUST_CHECK nk_status nk__time_unit_of(const nk_bind *bind, const char *text, 
 /* n instants as local times: written to block, or, without a zone, where they are. */
 const int64_t *nk__local_ticks(const nk_zone *zone, int64_t per_second, const int64_t *ticks, int64_t n,
                                int64_t *block);
+
+/* An instant moved by a step; in a zone (NULL: none) by months, weeks and days of local time. */
+NK_MUST_CHECK nk_status nk__offset_ticks(const nk_step *step, const nk_zone *zone, const char *time_zone,
+                                         int64_t per_second, int64_t ticks, int64_t *out, nk_error *err);
 
 /* What becomes of a local time that clocks show twice. */
 typedef enum nk_ambiguous {

@@ -141,6 +141,17 @@ static nk_status move_in_zone(const moving *mover, const char *time_zone, int64_
 	return move_like(&down, time_zone, ticks, last, out, err);
 }
 
+nk_status nk__offset_ticks(const nk_step *step, const nk_zone *zone, const char *time_zone,
+                           int64_t per_second, int64_t ticks, int64_t *out, nk_error *err)
+{
+	moving mover = {.kind = OFFSET, .step = *step, .per_second = per_second, .zone = zone};
+	nk_zone_span last = {0};
+	if (zone)
+		return offset_in_zone(&mover, time_zone, ticks, &last, out, err);
+	*out = move(&mover, ticks);
+	return NK_OK;
+}
+
 /* ---- Kernels ---- */
 
 /* Dates are moved as milliseconds (what is less than a day is dropped towards zero), or as microseconds when a step is
@@ -325,7 +336,7 @@ const nk_func nk__funcs_temporal_step[] = {
 		.name = "dt.month_end",
 		.args = "x",
 		.doc = "The last day of the month of a Date or Datetime, at the same time of day. In a time zone "
-               "fails with "
+			   "fails with "
 			   "ComputeError when clocks do not show that time once.",
 		.example = "dt.month_end(Date [0, 31, null]) == Date [30, 58, null]",
 		.min_args = 1,
@@ -337,7 +348,7 @@ const nk_func nk__funcs_temporal_step[] = {
 		.name = "dt.month_start",
 		.args = "x",
 		.doc = "The first day of the month of a Date or Datetime, at the same time of day. In a time zone "
-               "fails with "
+			   "fails with "
 			   "ComputeError when clocks do not show that time once.",
 		.example = "dt.month_start(Date [1, 58, null]) == Date [0, 31, null]",
 		.min_args = 1,
@@ -349,7 +360,7 @@ const nk_func nk__funcs_temporal_step[] = {
 		.name = "dt.offset_by",
 		.args = "x, by",
 		.doc = "A Date or Datetime moved by a step like '1mo', '-2d12h'; what the month lacks becomes its "
-               "last day. In a "
+			   "last day. In a "
 			   "time zone months, weeks and days are those of local time. Steps that are none fail with "
 			   "InvalidOperationError.",
 		.example = "dt.offset_by(Date [30, null], '1mo') == Date [58, null]",
@@ -362,7 +373,7 @@ const nk_func nk__funcs_temporal_step[] = {
 		.name = "dt.round",
 		.args = "x, every",
 		.doc = "A Date or Datetime rounded to a multiple of a step, as dt.truncate of the value half a step "
-               "later.",
+			   "later.",
 		.example = "dt.round(Datetime(ms) [1499, 1500, null], '1s') == Datetime(ms) [1000, 2000, null]",
 		.min_args = 2,
 		.max_args = 2,
@@ -373,7 +384,7 @@ const nk_func nk__funcs_temporal_step[] = {
 		.name = "dt.truncate",
 		.args = "x, every",
 		.doc = "A Date or Datetime rounded down to a multiple of a step like '1h', '2w', '3mo': weeks begin "
-               "on Monday, months "
+			   "on Monday, months "
 			   "are counted from 1970. A negative step or one of mixed units fails with ComputeError.",
 		.example = "dt.truncate(Datetime(ms) [1999, -1, null], '1s') == Datetime(ms) [1000, -1000, null]",
 		.min_args = 2,
