@@ -10,14 +10,18 @@ static nk_status unify_keys(nk_query *query, nk_named *left, nk_named *right, nk
 	const nk_dtype *a = left->expr->dtype, *b = right->expr->dtype;
 	if (a == b)
 		return NK_OK;
-	bool meet = (nk_type_is_integer(a->id) && nk_type_is_integer(b->id)) || (nk_type_is_float(a->id) && nk_type_is_float(b->id)) ||
+	bool meet = (nk_type_is_integer(a->id) && nk_type_is_integer(b->id)) ||
+	            (nk_type_is_float(a->id) && nk_type_is_float(b->id)) ||
 	            (a->id == NK_TYPE_DECIMAL && b->id == NK_TYPE_DECIMAL && a->scale == b->scale);
 	if (!meet)
-		return nk_fail(err, NK_SCHEMA_MISMATCH, "datatypes of join keys don't match - `%s`: %s on left does not match `%s`: %s on right",
-		               left->name, nk_dtype_short_name(a), right->name, nk_dtype_short_name(b));
+		return nk_fail(
+			err, NK_SCHEMA_MISMATCH,
+			"datatypes of join keys don't match - `%s`: %s on left does not match `%s`: %s on right",
+			left->name, nk_dtype_short_name(a), right->name, nk_dtype_short_name(b));
 	const nk_dtype *both = nk_supertype(a, b);
 	if (!both)
-		return nk_fail(err, NK_SCHEMA_MISMATCH, "join keys of %s and %s have no common dtype", a->text, b->text);
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "join keys of %s and %s have no common dtype", a->text,
+		               b->text);
 	NK_TRY(nk_bound_cast(query->binder, left->expr, both, true, &left->expr, err));
 	return nk_bound_cast(query->binder, right->expr, both, true, &right->expr, err);
 }
@@ -54,8 +58,8 @@ static nk_status fresh_ids(nk_query *query, const nk_bound_plan *left, nk_bound_
 }
 
 /* A condition over columns of both sides, whose names differ. */
-static nk_status bind_residual(nk_query *query, const nk_plan *plan, const nk_bound_plan *left, const nk_bound_plan *right, nk_bound **out,
-                               nk_error *err)
+static nk_status bind_residual(nk_query *query, const nk_plan *plan, const nk_bound_plan *left,
+                               const nk_bound_plan *right, nk_bound **out, nk_error *err)
 {
 	nk_bound_plan both;
 	nk_named *named;
@@ -67,20 +71,25 @@ static nk_status bind_residual(nk_query *query, const nk_plan *plan, const nk_bo
 		both.names[i] = side->names[at];
 		both.ids[i] = side->ids[at];
 	}
-	NK_TRY(nk__bind_in(query, &both, plan->exprs + plan->n_keys, plan->n_exprs - plan->n_keys, &named, &n, err));
+	NK_TRY(
+		nk__bind_in(query, &both, plan->exprs + plan->n_keys, plan->n_exprs - plan->n_keys, &named, &n, err));
 	nk_bound **parts;
 	NK_TRY(NK_ARENA_NEW(query->arena, &parts, n + 1, err));
 	for (int i = 0; i < n; i++) {
 		if (!named[i].expr->elementwise)
-			return nk_fail(err, NK_INVALID_OPERATION, "conditions of a join are computed row by row: \"%s\" is not", named[i].name);
+			return nk_fail(err, NK_INVALID_OPERATION,
+			               "conditions of a join are computed row by row: \"%s\" is not", named[i].name);
 		if (named[i].expr->dtype->id != NK_TYPE_BOOLEAN && named[i].expr->dtype->id != NK_TYPE_NULL)
-			return nk_fail(err, NK_INVALID_OPERATION, "a condition of a join must be Boolean, got `%s`", nk_dtype_short_name(named[i].expr->dtype));
-		NK_TRY(nk_bound_cast(query->binder, named[i].expr, nk_dtype_of(NK_TYPE_BOOLEAN), true, &parts[i], err));
+			return nk_fail(err, NK_INVALID_OPERATION, "a condition of a join must be Boolean, got `%s`",
+			               nk_dtype_short_name(named[i].expr->dtype));
+		NK_TRY(
+			nk_bound_cast(query->binder, named[i].expr, nk_dtype_of(NK_TYPE_BOOLEAN), true, &parts[i], err));
 	}
 	return nk_bound_conjoin(query->binder, parts, n, out, err);
 }
 
-nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err)
+nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out,
+                        nk_error *err)
 {
 	nk_bound_plan left = inputs[0], right = inputs[1];
 	nk_join_kind how = plan->join;
@@ -92,7 +101,9 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 	int n_given = plan->n_exprs > plan->n_keys ? plan->n_keys : plan->n_exprs;
 	NK_TRY(nk__bind_in(query, &right, plan->exprs, n_given, &right_keys, &n_right, err));
 	if (n_left != n_right)
-		return nk_fail(err, NK_INVALID_OPERATION, "left_on and right_on must have the same number of columns (%d and %d)", n_left, n_right);
+		return nk_fail(err, NK_INVALID_OPERATION,
+		               "left_on and right_on must have the same number of columns (%d and %d)", n_left,
+		               n_right);
 
 	/* A plain column on both sides coalesces; expressions are never shown. Asked before casts hide the columns. */
 	int n_keys = n_left;
@@ -100,7 +111,8 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 	NK_TRY(NK_ARENA_NEW(query->arena, &left_ids, n_keys + 1, err));
 	NK_TRY(NK_ARENA_NEW(query->arena, &right_ids, n_keys + 1, err));
 	for (int i = 0; i < n_keys; i++) {
-		bool plain = left_keys[i].expr->kind == NK_BOUND_COLUMN && right_keys[i].expr->kind == NK_BOUND_COLUMN;
+		bool plain =
+			left_keys[i].expr->kind == NK_BOUND_COLUMN && right_keys[i].expr->kind == NK_BOUND_COLUMN;
 		left_ids[i] = plain ? left_keys[i].expr->column : -1;
 		right_ids[i] = plain ? right_keys[i].expr->column : -1;
 		NK_TRY(unify_keys(query, &left_keys[i], &right_keys[i], err));

@@ -1,6 +1,7 @@
 /* Calls. Functions whose meaning in SQL differs from the registry's row of that name, or that have another name there,
  * are in the table below; every other function of the registry is callable by its own name, with options as
  * f(x, option => value). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,12 +249,10 @@ static nk_status plan_degrees(nk_sql_call *c, nk_expr **out)
 	const char *name = c->node->text;
 	bool inverse = name[0] == 'a';
 	nk_expr *x = c->args[0];
-	char base[16];
+	char base[8];
 	if (!inverse)
 		NK_TRY(nk__sql_call1(c->p, "radians", x, &x));
-	size_t n = strlen(name) - 1;
-	strcpy(base, inverse ? "arc" : "");
-	strncat(base, name + inverse, n - inverse);
+	snprintf(base, sizeof base, "%s%.3s", inverse ? "arc" : "", name + inverse);
 	NK_TRY(nk__sql_call1(c->p, base, x, out));
 	return inverse ? nk__sql_call1(c->p, "degrees", *out, out) : NK_OK;
 }
@@ -488,7 +487,7 @@ const nk_func *nk__sql_registry_function(const char *name)
 	if (func || !first || first == name || strlen(name) > 60)
 		return func;
 	char dotted[64]; /* str_len_chars, dt_year */
-	strcpy(dotted, name);
+	memcpy(dotted, name, strlen(name) + 1);
 	dotted[first - name] = '.';
 	return nk_func_find(dotted);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sql/parse_internal.h"
 
 nk_status nk__sql_parse_primary(nk_sql_parser *p, nk_sql_expr **out);
@@ -304,19 +305,15 @@ static nk_status parse_args(nk_sql_parser *p, nk_sql_expr *call)
 /* `parts` is the name as written; the opening parenthesis is behind us. */
 static nk_status parse_call(nk_sql_parser *p, int64_t at, const nk_sql_list *parts, nk_sql_expr **out)
 {
-	int64_t n = 0;
+	NK_TEXT(lower);
 	for (int i = 0; i < parts->n; i++)
-		n += (int64_t)strlen(parts->items[i]) + 1;
-	char *name;
-	NK_TRY(nk_arena_alloc(p->arena, n + 1, (void **)&name, p->err));
-	for (int i = 0; i < parts->n; i++) {
-		if (i)
-			strcat(name, ".");
-		strcat(name, parts->items[i]);
-	}
-	for (char *c = name; *c; c++)
+		nk_text_format(&lower, "%s%s", i ? "." : "", (const char *)parts->items[i]);
+	NK_TRY(nk_text_finish(&lower, p->err));
+	for (char *c = lower.bytes; *c; c++)
 		if (*c >= 'A' && *c <= 'Z')
 			*c += 32;
+	const char *name;
+	NK_TRY(nk_arena_string(p->arena, lower.bytes, lower.n_bytes, &name, p->err));
 	if (strcmp(name, "extract") == 0)
 		return parse_extract(p, at, out);
 	if (strcmp(name, "substring") == 0)
@@ -382,13 +379,10 @@ static nk_status parse_interval(nk_sql_parser *p, int64_t at, nk_sql_expr **out)
 	NK_TRY(nk__sql_node(p, NK_SQL_INTERVAL, at, 0, out));
 	for (int i = 0; i < NK_COUNT(units); i++)
 		if (nk__sql_accept(p, units[i])) {
-			char *joined;
-			size_t n = strlen(amount);
-			NK_TRY(nk_arena_alloc(p->arena, (int64_t)(n + strlen(units[i])) + 2, (void **)&joined, p->err));
-			memcpy(joined, amount, n);
-			joined[n] = ' ';
-			strcpy(joined + n + 1, units[i]);
-			amount = joined;
+			NK_TEXT(joined);
+			nk_text_format(&joined, "%s %s", amount, units[i]);
+			NK_TRY(nk_text_finish(&joined, p->err));
+			NK_TRY(nk_arena_string(p->arena, joined.bytes, joined.n_bytes, &amount, p->err));
 			break;
 		}
 	(*out)->text = amount;
