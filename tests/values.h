@@ -335,8 +335,18 @@ static inline nk_status values_run(values_text *text, nk_bind *bind, const nk_op
 		}
 		return NK_OK;
 	}
-	NK_TRY(bind->kernel(&call, args, n_rows, out, err));
+	if (bind->kernel)
+		NK_TRY(bind->kernel(&call, args, n_rows, out, err));
+	else
+		NK_TRY(bind->segmented(&call, args, 1, (int64_t[]){0, n_rows}, out, err));
 	NK_TRY(nk_array_validate(*out, err));
+	if (bind->func->height == NK_LENGTH_PRESERVING && bind->segmented) {
+		NK_AUTO(nk_array) segments = NULL;
+		NK_TRY(bind->segmented(&call, args, 3, (int64_t[]){0, 0, n_rows, n_rows}, &segments, err));
+		EXPECT(segments->n_rows == n_rows);
+		for (int64_t i = 0; i < n_rows; i++)
+			EXPECT(values_equal(*out, i, segments, i));
+	}
 	if (bind->func->height != NK_AGGREGATING)
 		return NK_OK;
 	EXPECT((*out)->n_rows == 1);

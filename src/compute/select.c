@@ -103,6 +103,7 @@ static nk_status take_values(nk_memory *memory, const void *values, int n_bytes_
 	return NK_OK;
 }
 
+/* Items without nulls are copied list by list; others are gathered by position. */
 static nk_status take_list(nk_memory *memory, const nk_array *array, const positions *rows,
                            nk_buffer *validity, nk_array **out, nk_error *err)
 {
@@ -118,6 +119,18 @@ static nk_status take_list(nk_memory *memory, const nk_array *array, const posit
 		bool valid = !validity || nk_bitmap_get(validity->bytes, i);
 		to[i + 1] = to[i] + (valid ? from[row + 1] - from[row] : 0);
 	}
+	nk_array *taken = NULL;
+	const nk_array *child = array->children[0];
+	int width = nk_physical_size(child->physical);
+	if (width > 0 && child->encoding == NK_FLAT && !child->validity) {
+		NK_TRY(nk_buffer_new(memory, to[rows->n] * width, &items, err));
+		for (int64_t i = 0; i < rows->n; i++)
+			memcpy(items->bytes + to[i] * width, (const char *)child->values + from[position(rows, i)] * width,
+			       (size_t)((to[i + 1] - to[i]) * width));
+		NK_TRY(nk_array_new_flat(child->dtype, child->physical, to[rows->n], NK_STEAL(items), NULL, 0, nk_heap_ref(child->heap),
+		                         &taken, err));
+		return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity), -1, out, err);
+	}
 	NK_TRY(nk_buffer_new(memory, to[rows->n] * (int64_t)sizeof(int64_t), &items, err));
 	int64_t *item_rows = (int64_t *)items->bytes;
 	for (int64_t i = 0; i < rows->n; i++) {
@@ -125,9 +138,8 @@ static nk_status take_list(nk_memory *memory, const nk_array *array, const posit
 		for (int64_t j = to[i]; j < to[i + 1]; j++)
 			item_rows[j] = first + (j - to[i]);
 	}
-	nk_array *taken = NULL;
 	positions item_positions = {.wide = item_rows, .n = to[rows->n]};
-	NK_TRY(take(memory, array->children[0], &item_positions, &taken, err));
+	NK_TRY(take(memory, child, &item_positions, &taken, err));
 	return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity), -1,
 	                         out, err);
 }

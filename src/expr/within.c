@@ -39,7 +39,7 @@ static nk_status call(const char *name, nk_expr *const *args, int n_args, nk_exp
 static nk_status call_like(const nk_expr *node, const nk_func *func, nk_expr *const *args, int n_args, int64_t rows,
                            nk_expr **out, nk_error *err)
 {
-	int n = nk_func_n_options(node->func), n_options = n + (func != node->func);
+	int n = nk_func_n_options(node->func), n_options = nk_func_n_options(func); /* a twin's last one is "rows" */
 	const char **names = malloc(((size_t)n_options + 1) * sizeof *names);
 	nk_option *options = malloc(((size_t)n_options + 1) * sizeof *options);
 	nk_status status = names && options ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
@@ -52,6 +52,22 @@ static nk_status call_like(const nk_expr *node, const nk_func *func, nk_expr *co
 	free(names);
 	free(options);
 	return status;
+}
+
+/* Functions whose twin would run list by list, and that have a kernel over all lists, with the same options. */
+static const nk_func *over_all_lists(const nk_func *func, int64_t rows, int n_args)
+{
+	static const char *const names[] = {"filter", "sort", "reverse", "unique", "drop_nulls"};
+	if (rows != ((int64_t)1 << n_args) - 1)
+		return NULL;
+	for (int i = 0; i < NK_COUNT(names); i++) {
+		char name[64];
+		if (strcmp(func->name, names[i]) != 0)
+			continue;
+		snprintf(name, sizeof name, "list.%s", names[i]);
+		return nk_func_find(name);
+	}
+	return NULL;
 }
 
 static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args, made *out, nk_error *err)
@@ -79,7 +95,8 @@ static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args
 	} else {
 		char name[256];
 		snprintf(name, sizeof name, "each.%s", func->name);
-		const nk_func *twin = nk_func_find(name);
+		const nk_func *twin = over_all_lists(func, rows, n_args);
+		twin = twin ? twin : nk_func_find(name);
 		out->state = rows && func->height != NK_AGGREGATING ? STATE_ITEMS : STATE_VALUES;
 		status = twin ? call_like(node, twin, exprs, n_args, rows, &out->expr, err)
 		              : nk_fail(err, NK_NOT_IMPLEMENTED, "`%s` is not implemented within lists so deep", func->name);

@@ -42,6 +42,7 @@ static void clear_chunk(nk_column_reader *reader)
 	reader->n_dictionary = 0;
 	reader->at = reader->end = NULL;
 	reader->n_rows_in_pages = 0;
+	reader->n_levels = 0;
 }
 
 void nk__column_release(nk_column_reader *reader)
@@ -54,6 +55,8 @@ void nk__column_release(nk_column_reader *reader)
 	                      &reader->valid,          &reader->positions,     &reader->booleans};
 	for (int i = 0; i < NK_COUNT(blocks); i++)
 		nk_free(reader->memory, blocks[i]->bytes, blocks[i]->n_bytes);
+	nk_free(reader->memory, reader->definitions, reader->definitions_capacity);
+	nk_free(reader->memory, reader->repetitions, reader->repetitions_capacity);
 	nk_free(reader->memory, reader->heap, reader->heap_capacity * (int64_t)sizeof *reader->heap);
 	*reader = (nk_column_reader){0};
 }

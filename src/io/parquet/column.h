@@ -62,6 +62,10 @@ typedef struct nk_column_reader {
 	nk_buffer *dictionary_buffer; /* what its views point into; owned; buffer 0 of every heap */
 	nk_array *dictionary_array;   /* owned; made when arrays keep codes */
 
+	/* of nested leaves: levels of all entries of the chunk's pages that were loaded */
+	uint8_t *definitions, *repetitions;
+	int64_t n_levels, definitions_capacity, repetitions_capacity;
+
 	nk_page page;
 	nk_buffer **heap; /* buffers of the views being read; owned references */
 	int64_t n_heap;

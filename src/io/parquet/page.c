@@ -272,10 +272,85 @@ static nk_status bit_packed_levels(nk_column_reader *reader, const uint8_t *byte
 	return NK_OK;
 }
 
+static nk_status cut_levels(nk_error *err) { return nk_fail(err, NK_COMPUTE, "corrupt page: levels are cut"); }
+
+/* n levels of at most `most` to `out`, from a stream that starts at *bytes and is n_stream long (-1: a length of four
+ * bytes stands before it); *bytes moves behind it. */
+static nk_status decode_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes, int64_t n_stream, int most,
+                               int64_t n, uint8_t *out, nk_error *err)
+{
+	if (n_stream < 0) {
+		uint32_t length;
+		if (most == 0) {
+			memset(out, 0, (size_t)n);
+			return NK_OK;
+		}
+		if (*n_bytes < 4)
+			return cut_levels(err);
+		memcpy(&length, *bytes, 4);
+		*bytes += 4;
+		*n_bytes -= 4;
+		n_stream = length;
+	}
+	if (n_stream > *n_bytes)
+		return cut_levels(err);
+	if (n_stream == 0 || most == 0) { /* none are written where all are the same */
+		memset(out, most, (size_t)n);
+	} else {
+		nk_rle stream = nk__rle_start(*bytes, n_stream, 32 - __builtin_clz((unsigned)most));
+		NK_TRY(nk__block_reserve(reader->memory, &reader->codes, 4 * n, err));
+		uint32_t *levels = (uint32_t *)(void *)reader->codes.bytes;
+		if (!reader->kernels->codes(&stream, levels, n) || !reader->kernels->all_below(levels, n, most + 1))
+			return nk_fail(err, NK_COMPUTE, "corrupt page: fewer levels than values, or levels too deep");
+		for (int64_t i = 0; i < n; i++)
+			out[i] = (uint8_t)levels[i];
+	}
+	*bytes += n_stream;
+	*n_bytes -= n_stream;
+	return NK_OK;
+}
+
+/* Keep the levels of a nested leaf, and make of them what a flat optional column has: one bit a slot. */
+static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes, nk_error *err)
+{
+	nk_page *page = &reader->page;
+	const nk_page_header *header = &page->header;
+	const nk_leaf_plan *plan = reader->plan;
+	bool is_v2 = header->type == NK_PAGE_DATA_V2;
+	int64_t n = page->n_rows, n_known = reader->n_levels, n_slots = 0;
+	int deepest = plan->element->definition_max;
+	if (!is_v2 && (header->definition_encoding == NK_ENCODING_BIT_PACKED ||
+	               (header->repetition_encoding == NK_ENCODING_BIT_PACKED && plan->element->repetition_max > 0)))
+		return nk_fail(err, NK_COMPUTE, "the deprecated packing of levels is not supported in nested columns");
+	NK_TRY(NK_GROW(reader->memory, &reader->definitions, &reader->definitions_capacity, n_known + n, err));
+	NK_TRY(NK_GROW(reader->memory, &reader->repetitions, &reader->repetitions_capacity, n_known + n, err));
+	uint8_t *definitions = reader->definitions + n_known;
+	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_repetition_bytes : -1, plan->element->repetition_max, n,
+	                     reader->repetitions + n_known, err));
+	if (is_v2 && header->n_repetition_bytes == 0) /* every entry is a row */
+		memset(reader->repetitions + n_known, 0, (size_t)n);
+	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_definition_bytes : -1, deepest, n, definitions, err));
+	reader->n_levels += n;
+	NK_TRY(nk__block_reserve(reader->memory, &reader->bits, nk_bitmap_bytes(n) + 8, err));
+	memset(reader->bits.bytes, 0, (size_t)nk_bitmap_bytes(n));
+	for (int64_t i = 0; i < n; i++) {
+		if (definitions[i] < plan->slot_definition)
+			continue;
+		reader->bits.bytes[n_slots >> 3] |= (uint8_t)((definitions[i] == deepest) << (n_slots & 7));
+		n_slots++;
+	}
+	page->levels = nk__rle_start(reader->bits.bytes, nk_bitmap_bytes(n_slots), 1);
+	page->levels.n_packed = n_slots;
+	page->n_rows = page->n_rows_left = n_slots;
+	return NK_OK;
+}
+
 /* Set page->levels and return the bytes that values take. */
 static nk_status read_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes, nk_error *err)
 {
 	nk_page *page = &reader->page;
+	if (reader->plan->is_nested)
+		return read_nested_levels(reader, bytes, n_bytes, err);
 	bool is_optional = reader->plan->element->definition_max > 0;
 	if (page->header.type == NK_PAGE_DATA_V2) {
 		int64_t n_definition = page->header.n_definition_bytes;

@@ -12,7 +12,7 @@ bool nk__group_may_pass(const nk_parquet_file *file, int group, const nk_scan_re
 		if (conjunct->op == NK_TEST_NONE || conjunct->n_columns != 1)
 			continue;
 		const nk_leaf_plan *plan = nk__parquet_plan(file, conjunct->columns[0]);
-		if (file->columns.refusals[file->places[conjunct->columns[0]]])
+		if (!nk__parquet_is_flat(file, conjunct->columns[0]))
 			continue;
 		const nk_parquet_statistics *s = &g->chunks[plan->leaf].statistics;
 		nk_parquet_bounds bounds = nk__parquet_bounds(plan, s->min, s->max, s->is_deprecated, g->n_rows, s->n_nulls);
@@ -24,7 +24,7 @@ bool nk__group_may_pass(const nk_parquet_file *file, int group, const nk_scan_re
 		const nk_scan_filter *filter = &request->filters[i];
 		if (!nk_runtime_filter_is_ready(filter->filter) || !nk_runtime_filter_bounds(filter->filter, &min, &max))
 			continue;
-		if (file->columns.refusals[file->places[filter->column]])
+		if (!nk__parquet_is_flat(file, filter->column))
 			continue;
 		const nk_leaf_plan *plan = nk__parquet_plan(file, filter->column);
 		const nk_parquet_statistics *s = &g->chunks[plan->leaf].statistics;
@@ -98,7 +98,7 @@ static nk_status prune_by(nk_arena *arena, const nk_parquet_file *file, int grou
                           int *n_ranges, nk_error *err)
 {
 	const nk_row_group *g = &file->metadata->groups[group];
-	if (file->columns.refusals[file->places[column]])
+	if (!nk__parquet_is_flat(file, column))
 		return NK_OK;
 	const nk_leaf_plan *plan = nk__parquet_plan(file, column);
 	__attribute__((cleanup(page_index__auto))) page_index index = {0};

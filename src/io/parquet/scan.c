@@ -23,6 +23,8 @@ typedef struct open_column {
 	nk_column_reader reader;
 	bool is_started; /* in the current group */
 	int64_t row;     /* of the group, that the reader stands at */
+	nk_nested_reader *nested; /* of nested columns; owned */
+	nk_array *group;          /* of nested columns: the whole row group; owned */
 	nk_array *array; /* of the batch under way, aligned with the selected rows; owned */
 } open_column;
 
@@ -62,11 +64,29 @@ typedef struct parquet_scan {
 
 static void close_group(parquet_scan *scan, worker *w)
 {
-	for (int i = 0; i < scan->n_wanted; i++)
+	for (int i = 0; i < scan->n_wanted; i++) {
 		w->columns[i].is_started = false;
+		nk_array_unref(w->columns[i].group);
+		w->columns[i].group = NULL;
+	}
 	nk_arena_free(w->ranges_arena);
 	w->ranges_arena = NULL;
 	w->file = NULL;
+}
+
+static const nk_nested_node *nested_node(const nk_parquet_file *file, int column)
+{
+	return file->columns.nested[file->places[column]];
+}
+
+static int64_t chunks_bytes(const nk_parquet_file *file, int group, int column)
+{
+	const nk_nested_node *node = nested_node(file, column);
+	int first = node ? node->first_leaf : nk__parquet_plan(file, column)->leaf, n_leaves = node ? node->n_leaves : 1;
+	int64_t n = 0;
+	for (int i = 0; i < n_leaves; i++)
+		n += file->metadata->groups[group].chunks[first + i].n_bytes;
+	return n;
 }
 
 /* Bytes of the chunks that the request needs of a group. */
@@ -74,7 +94,7 @@ static int64_t wanted_bytes(const parquet_scan *scan, const nk_parquet_file *fil
 {
 	int64_t n = 0;
 	for (int i = 0; i < scan->n_wanted; i++)
-		n += file->metadata->groups[group].chunks[nk__parquet_plan(file, scan->wanted[i].column)->leaf].n_bytes;
+		n += chunks_bytes(file, group, scan->wanted[i].column);
 	return n;
 }
 
@@ -151,22 +171,62 @@ static nk_status next_group(parquet_scan *scan, worker *w, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status start_column(parquet_scan *scan, worker *w, int i, nk_error *err)
+static nk_status read_chunk(parquet_scan *scan, worker *w, const nk_column_chunk *chunk, nk_buffer **out, nk_error *err)
 {
-	const nk_leaf_plan *plan = nk__parquet_plan(w->file, scan->wanted[i].column);
-	const nk_row_group *group = &w->file->metadata->groups[w->group];
-	const nk_column_chunk *chunk = &group->chunks[plan->leaf];
 	if (chunk->is_encrypted || chunk->is_elsewhere)
 		return nk_fail(err, NK_COMPUTE, chunk->is_encrypted ? "the column is encrypted"
 		                                                    : "the column lies in another file, which is not supported");
+	/* older writers forgot the dictionary page's header in the chunk's size */
+	int64_t n_more = NK_MIN((int64_t)FORGOTTEN_BYTES, nk__file_size(w->file->file) - chunk->offset - chunk->n_bytes);
+	NK_TRY(nk__file_read(w->file->file, chunk->offset, chunk->n_bytes + n_more, out, err));
+	nk_count(&scan->request.counters->n_bytes_read, chunk->n_bytes);
+	return NK_OK;
+}
+
+/* All leaves of a nested column of the current group, put together. */
+static nk_status read_nested(parquet_scan *scan, worker *w, int i, nk_error *err)
+{
+	open_column *column = &w->columns[i];
+	const nk_nested_node *node = nested_node(w->file, scan->wanted[i].column);
+	const nk_row_group *group = &w->file->metadata->groups[w->group];
+	nk__nested_reader_free(column->nested); /* files may differ in their leaves */
+	column->nested = NULL;
+	NK_TRY(nk__nested_reader_new(node, scan->request.memory, scan->request.counters, &column->nested, err));
+	for (int leaf = 0; leaf < node->n_leaves; leaf++) {
+		const nk_column_chunk *chunk = &group->chunks[node->first_leaf + leaf];
+		NK_AUTO(nk_buffer) bytes = NULL;
+		NK_TRY(read_chunk(scan, w, chunk, &bytes, err));
+		NK_TRY(nk__nested_read_leaf(column->nested, leaf, chunk, bytes, err));
+	}
+	NK_TRY(nk__nested_assemble(column->nested, group->n_rows, &column->group, err));
+	column->is_started = true;
+	return NK_OK;
+}
+
+/* Rows of a nested column for the batch. */
+static nk_status take_nested(parquet_scan *scan, worker *w, open_column *column, int64_t n_rows, int64_t n_selected,
+                             nk_error *err)
+{
+	NK_AUTO(nk_array) rows = NULL;
+	NK_TRY(nk_array_slice(scan->request.memory, column->group, w->row, n_rows, &rows, err));
+	if (n_selected < n_rows)
+		return nk_array_take(scan->request.memory, rows, w->rows, n_selected, &column->array, err);
+	column->array = NK_STEAL(rows);
+	return NK_OK;
+}
+
+static nk_status start_column(parquet_scan *scan, worker *w, int i, nk_error *err)
+{
+	if (nested_node(w->file, scan->wanted[i].column))
+		return read_nested(scan, w, i, err);
+	const nk_leaf_plan *plan = nk__parquet_plan(w->file, scan->wanted[i].column);
+	const nk_row_group *group = &w->file->metadata->groups[w->group];
+	const nk_column_chunk *chunk = &group->chunks[plan->leaf];
 	if (chunk->n_values != group->n_rows && plan->conversion != NK_CONVERT_NULL)
 		return nk_fail(err, NK_COMPUTE, "corrupt chunk: %lld values in a row group of %lld rows", (long long)chunk->n_values,
 		               (long long)group->n_rows);
-	/* older writers forgot the dictionary page's header in the chunk's size */
-	int64_t n_more = NK_MIN((int64_t)FORGOTTEN_BYTES, nk__file_size(w->file->file) - chunk->offset - chunk->n_bytes);
 	NK_AUTO(nk_buffer) bytes = NULL;
-	NK_TRY(nk__file_read(w->file->file, chunk->offset, chunk->n_bytes + n_more, &bytes, err));
-	nk_count(&scan->request.counters->n_bytes_read, chunk->n_bytes);
+	NK_TRY(read_chunk(scan, w, chunk, &bytes, err));
 	open_column *column = &w->columns[i];
 	column->reader.plan = plan;
 	NK_TRY(nk__column_start(&column->reader, chunk, bytes, group->n_rows, err));
@@ -191,7 +251,8 @@ static nk_status start_outputs(parquet_scan *scan, worker *w, nk_error *err)
 		nk_status status = start_column(scan, w, i, err);
 		if (status != NK_OK)
 			return add_place(scan, w, i, status, err);
-		w->started[n_started++] = &w->columns[i].reader;
+		if (!w->columns[i].group)
+			w->started[n_started++] = &w->columns[i].reader;
 	}
 	if (n_started < 2)
 		return NK_OK;
@@ -209,9 +270,12 @@ static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, in
 		return NK_OK;
 	int64_t ns_start = nk_now_ns(), ns_decompress = column->reader.ns_decompress;
 	nk_status status = column->is_started ? NK_OK : start_column(scan, w, i, err);
-	if (status == NK_OK && column->row < w->row)
+	bool is_nested = column->group;
+	if (status == NK_OK && is_nested)
+		status = take_nested(scan, w, column, n_rows, n_selected, err);
+	if (status == NK_OK && !is_nested && column->row < w->row)
 		status = nk__column_skip(&column->reader, w->row - column->row, err);
-	if (status == NK_OK)
+	if (status == NK_OK && !is_nested)
 		status = nk__column_read(&column->reader, n_rows, n_selected < n_rows ? w->rows : NULL, n_selected,
 		                         &column->array, err);
 	if (status != NK_OK)
@@ -391,6 +455,8 @@ static void scan_free(nk_scan *base)
 		for (int k = 0; w->columns && k < scan->n_wanted; k++) {
 			drop_array(&w->columns[k]);
 			nk__column_release(&w->columns[k].reader);
+			nk__nested_reader_free(w->columns[k].nested);
+			nk_array_unref(w->columns[k].group);
 		}
 		nk_arena_free(w->ranges_arena);
 	}

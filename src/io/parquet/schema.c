@@ -183,58 +183,85 @@ static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_
 	return NK_OK;
 }
 
-static nk_status group_dtype(planner *p, int i, int depth, const nk_dtype **out, nk_error *err);
+/* ---- Nested columns ---- */
 
-/* The dtype of an element at any depth, its own repetition set aside. */
-static nk_status element_dtype(planner *p, int i, int depth, const nk_dtype **out, nk_error *err)
+/* The levels around an element: what an entry must reach to have a slot of it. */
+typedef struct around {
+	int definition, depth;
+	const char **refusal;
+} around;
+
+static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out, nk_error *err);
+
+static nk_status no_dtype(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype"); }
+
+/* A list whose items are element i of the schema; repeated: the element that is repeated, which i is or lies in. */
+static nk_status plan_items(planner *p, const nk_schema_element *repeated, int i, around outer, nk_nested_node *out,
+                            nk_error *err)
 {
-	const nk_schema_element *element = &p->metadata->elements[i];
-	if (depth > DEPTH_MAX)
-		return nk_fail(err, NK_COMPUTE, "a schema nested deeper than %d levels", DEPTH_MAX);
-	if (element->type < 0)
-		return group_dtype(p, i, depth, out, err);
-	nk_leaf_plan plan = {.element = element};
-	const char *refusal = NULL;
-	NK_TRY(plan_leaf(p, &plan, NULL, &refusal, err));
-	*out = plan.dtype ? plan.dtype : nk_dtype_of(NK_TYPE_BINARY);
-	return NK_OK;
+	out->kind = NK_NESTED_LIST;
+	out->item_definition = repeated->definition_max;
+	out->item_repetition = repeated->repetition_max;
+	out->n_children = 1;
+	NK_TRY(NK_ARENA_NEW(p->metadata->arena, &out->children, 1, err));
+	around inner = {repeated->definition_max, outer.depth + 1, outer.refusal};
+	NK_TRY(plan_node(p, i, inner, out->children, err));
+	out->dtype = nk_dtype_list(out->children[0].dtype);
+	return out->dtype ? NK_OK : no_dtype(err);
 }
 
-static nk_status list_of(const nk_dtype *item, const nk_dtype **out, nk_error *err)
-{
-	*out = nk_dtype_list(item);
-	return *out ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
-}
-
-static nk_status struct_dtype(planner *p, int i, int depth, const nk_dtype **out, nk_error *err)
+static nk_status plan_struct(planner *p, int i, around outer, nk_nested_node *out, nk_error *err)
 {
 	const nk_schema_element *elements = p->metadata->elements;
-	nk_field *fields;
 	int n_children = elements[i].n_children;
-	NK_TRY(NK_ARENA_NEW(p->metadata->arena, &fields, n_children, err));
+	nk_field *fields;
+	NK_TRY(NK_ARENA_NEW(p->metadata->arena, &fields, n_children + 1, err));
+	NK_TRY(NK_ARENA_NEW(p->metadata->arena, &out->children, n_children + 1, err));
+	out->kind = NK_NESTED_STRUCT;
+	out->n_children = n_children;
+	around inner = {outer.definition, outer.depth + 1, outer.refusal};
 	for (int k = 0, child = i + 1; k < n_children; child += elements[child].n_elements, k++) {
-		fields[k].name = elements[child].name;
-		NK_TRY(element_dtype(p, child, depth + 1, &fields[k].dtype, err));
-		if (elements[child].repetition == NK_REPEATED)
-			NK_TRY(list_of(fields[k].dtype, &fields[k].dtype, err));
+		nk_nested_node *node = &out->children[k];
+		if (elements[child].repetition == NK_REPEATED) { /* a list without a group of its own: never null */
+			*node = (nk_nested_node){.first_leaf = elements[child].first_leaf, .n_leaves = elements[child].n_leaves};
+			NK_TRY(plan_items(p, &elements[child], child, inner, node, err));
+		} else {
+			NK_TRY(plan_node(p, child, inner, node, err));
+		}
+		fields[k] = (nk_field){elements[child].name, node->dtype};
 	}
-	*out = nk_dtype_struct(fields, n_children);
-	return *out ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
+	out->dtype = nk_dtype_struct(fields, n_children);
+	return out->dtype ? NK_OK : no_dtype(err);
 }
 
-/* Lists and maps are groups around one repeated child, which is the item itself in older files. */
-static nk_status group_dtype(planner *p, int i, int depth, const nk_dtype **out, nk_error *err)
+/* An element at any depth, its own repetition set aside. Lists and maps are groups around one repeated child, which is
+ * the item itself in older files. */
+static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out, nk_error *err)
 {
 	const nk_schema_element *elements = p->metadata->elements, *element = &elements[i];
+	if (outer.depth > DEPTH_MAX)
+		return nk_fail(err, NK_COMPUTE, "a schema nested deeper than %d levels", DEPTH_MAX);
+	*out = (nk_nested_node){
+		.first_leaf = element->first_leaf, .n_leaves = element->n_leaves, .definition = element->definition_max};
+	if (element->type >= 0) {
+		out->kind = NK_NESTED_LEAF;
+		out->plan = (nk_leaf_plan){
+			.leaf = element->first_leaf, .element = element, .is_nested = true, .slot_definition = outer.definition};
+		NK_TRY(plan_leaf(p, &out->plan, NULL, outer.refusal, err));
+		if (!out->plan.dtype)
+			out->plan.dtype = nk_dtype_of(NK_TYPE_BINARY);
+		out->dtype = out->plan.dtype;
+		return NK_OK;
+	}
+	if (element->n_leaves == 0)
+		return refuse(p->metadata->arena, outer.refusal, "Structs without fields are not supported in Parquet files", err);
 	bool is_list = element->logical == NK_PARQUET_LIST || element->logical == NK_PARQUET_MAP;
 	if (!is_list || element->n_children != 1 || elements[i + 1].repetition != NK_REPEATED)
-		return struct_dtype(p, i, depth, out, err);
+		return plan_struct(p, i, outer, out, err);
 	const nk_schema_element *repeated = &elements[i + 1];
-	const nk_dtype *item;
 	bool is_wrapped = element->logical == NK_PARQUET_LIST && repeated->type < 0 && repeated->n_children == 1 &&
 	                  strcmp(repeated->name, "array") != 0;
-	NK_TRY(element_dtype(p, is_wrapped ? i + 2 : i + 1, depth + 1, &item, err));
-	return list_of(item, out, err);
+	return plan_items(p, repeated, is_wrapped ? i + 2 : i + 1, outer, out, err);
 }
 
 static const nk_arrow_note *find_note(const planner *p, int column, const char *name)
@@ -257,6 +284,7 @@ nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns 
 	NK_TRY(NK_ARENA_NEW(arena, &fields, columns.n_columns, err));
 	NK_TRY(NK_ARENA_NEW(arena, &columns.plans, columns.n_columns, err));
 	NK_TRY(NK_ARENA_NEW(arena, &columns.refusals, columns.n_columns, err));
+	NK_TRY(NK_ARENA_NEW(arena, &columns.nested, columns.n_columns, err));
 	int at = 1;
 	for (int i = 0; i < columns.n_columns; i++) {
 		const nk_schema_element *element = &metadata->elements[at];
@@ -264,10 +292,16 @@ nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns 
 		*plan = (nk_leaf_plan){.leaf = element->first_leaf, .element = element};
 		fields[i].name = element->name;
 		if (element->type < 0 || element->repetition == NK_REPEATED) {
-			NK_TRY(element_dtype(&p, at, 0, &fields[i].dtype, err));
+			nk_nested_node *node;
+			around outer = {0, 0, &columns.refusals[i]};
+			NK_TRY(NK_ARENA_NEW(arena, &node, 1, err));
+			*node = (nk_nested_node){.first_leaf = element->first_leaf, .n_leaves = element->n_leaves};
 			if (element->repetition == NK_REPEATED)
-				NK_TRY(list_of(fields[i].dtype, &fields[i].dtype, err));
-			NK_TRY(refuse(arena, &columns.refusals[i], "nested columns are not supported in Parquet files yet", err));
+				NK_TRY(plan_items(&p, element, at, outer, node, err));
+			else
+				NK_TRY(plan_node(&p, at, outer, node, err));
+			columns.nested[i] = node;
+			fields[i].dtype = node->dtype ? node->dtype : nk_dtype_of(NK_TYPE_NULL);
 		} else {
 			NK_TRY(plan_leaf(&p, plan, find_note(&p, i, element->name), &columns.refusals[i], err));
 			fields[i].dtype = plan->dtype ? plan->dtype : nk_dtype_of(NK_TYPE_BINARY);

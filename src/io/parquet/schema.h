@@ -1,16 +1,18 @@
 /* From a Parquet schema to ours: which dtype each column has and how its leaf is read.
  *
- * A column that cannot be read (nested ones, for now; intervals; Decimals beyond 38 digits) still has its place;
+ * A column that cannot be read (intervals; Decimals beyond 38 digits) still has its place;
  * `refusal` says why, and whoever asks for its values fails with that. */
 #ifndef NK_IO_PARQUET_SCHEMA_H
 #define NK_IO_PARQUET_SCHEMA_H
 
 #include "columnar/frame.h"
+#include "io/parquet/nested.h"
 #include "io/parquet/values.h"
 
 typedef struct nk_parquet_columns {
 	int n_columns;
 	nk_leaf_plan *plans;   /* one per top-level column; of flat ones */
+	nk_nested_node **nested; /* of nested ones, else NULL */
 	const char **refusals; /* NULL where the column can be read */
 	nk_schema *schema;     /* owned by whoever called */
 } nk_parquet_columns;

@@ -261,7 +261,7 @@ static nk_status source_statistics(nk_source *base, int column, nk_column_statis
 	for (int64_t i = 0; i < n_files; i++) {
 		NK_TRY(nk__parquet_file(source, i, &file, err));
 		const nk_leaf_plan *plan = nk__parquet_plan(file, column);
-		if (file->columns.refusals[file->places[column]])
+		if (!nk__parquet_is_flat(file, column))
 			return NK_OK;
 		for (int g = 0; g < file->metadata->n_groups; g++) {
 			const nk_row_group *group = &file->metadata->groups[g];

@@ -43,6 +43,13 @@ static inline nk_leaf_plan *nk__parquet_plan(const nk_parquet_file *file, int co
 	return &file->columns.plans[file->places[column]];
 }
 
+/* Whether a column's values are one leaf's, which its statistics and indexes then speak of. */
+static inline bool nk__parquet_is_flat(const nk_parquet_file *file, int column)
+{
+	int place = file->places[column];
+	return !file->columns.refusals[place] && !file->columns.nested[place];
+}
+
 /* Rows [start, end) of a row group. */
 typedef struct nk_row_range {
 	int64_t start, end;

@@ -35,6 +35,8 @@ typedef struct nk_leaf_plan {
 	int n_bytes_in; /* of a plain value; 0 for bits and byte arrays */
 	int size_log2;  /* of a decoded value */
 	bool is_utf8;
+	bool is_nested;      /* below lists and structs: pages have levels to keep (nested.h) */
+	int slot_definition; /* nested: an entry of at least this level has a place for a value */
 } nk_leaf_plan;
 
 static inline bool nk__leaf_is_text(const nk_leaf_plan *plan)
