@@ -23,6 +23,9 @@ def _register(name: str, owner: type):
 
     def decorate(made: type) -> type:
         if hasattr(owner, name):
+            if not isinstance(owner.__dict__.get(name), _Namespace):
+                msg = f"cannot override {name!r} of {owner.__name__}"
+                raise AttributeError(msg)
             import warnings
 
             warnings.warn(

@@ -172,20 +172,25 @@ class DataFrame(_nanuk.Frame):
                 msg = f"expected up to 2 keys for `__getitem__`, got {len(key)}"
                 raise ValueError(msg)
             rows, columns = key
+            if isinstance(rows, str):
+                return self._choose(key)
             if isinstance(columns, (str, int)) and not isinstance(columns, bool):
                 column = self._column_of(columns)
                 if isinstance(rows, int):
                     return column[rows]
                 return column if rows == slice(None) else column._subscript(rows)
             chosen = self._choose(columns)
-            return chosen if isinstance(rows, slice) and rows == slice(None) else chosen._rows_of(rows)
+            if isinstance(rows, slice) and rows == slice(None):
+                return chosen
+            return chosen._rows_of(rows) if chosen.width else chosen
         if isinstance(key, slice) and (isinstance(key.start, str) or isinstance(key.stop, str)):
             return self._choose(key)
-        if is_several(key) or isinstance(key, _nanuk.Series):
-            items = key.to_list() if isinstance(key, _nanuk.Series) else list(key)
-            if items and isinstance(items[0], str):
-                return self._choose(items)
-            return self._rows_of(items)
+        if isinstance(key, _nanuk.Series) and key._dtype_text == "String":
+            return self._choose(key)
+        if getattr(getattr(key, "dtype", None), "kind", "") == "U":
+            return self._choose(key)
+        if isinstance(key, (list, tuple)) and key and isinstance(key[0], str):
+            return self._choose(key)
         return self._rows_of(key)
 
     def _column_of(self, key):
@@ -202,14 +207,11 @@ class DataFrame(_nanuk.Frame):
                 stop += 1  # names include the end
             chosen = list(range(*slice(start, stop, columns.step).indices(len(names))))
         else:
-            chosen = columns.to_list() if isinstance(columns, _nanuk.Series) else list(columns)
-            if chosen and isinstance(chosen[0], bool):
-                if len(chosen) != len(names):
-                    msg = f"expected {len(names)} values when selecting columns by boolean mask, got {len(chosen)}"
-                    raise ValueError(msg)
-                chosen = [i for i, flag in enumerate(chosen) if flag]
+            from nanuk.subscript import columns_of
+
+            chosen = columns_of(columns, names)
         frame = DataFrame.__new__(DataFrame)
-        frame._set([self._column_of(item) for item in chosen], self.height)
+        frame._set([self._column_of(item) for item in chosen], self.height if chosen else 0)
         return frame
 
     def _rows_of(self, rows) -> DataFrame:
@@ -219,22 +221,14 @@ class DataFrame(_nanuk.Frame):
             if step == 1:
                 return self._plan()._slice(start, max(0, stop - start))._collect()
             return self._take(list(range(start, stop, step)))
-        if hasattr(rows, "__array_interface__"):
-            rows = rows.tolist()
         if isinstance(rows, int) and not isinstance(rows, bool):
             if not -height <= rows < height:
                 msg = f"index {rows} is out of bounds for DataFrame of height {height}"
                 raise IndexError(msg)
             return self._plan()._slice(rows % height, 1)._collect()
-        if not is_several(rows):
-            msg = f"cannot select rows using key of type {type(rows).__name__!r}: {rows!r}"
-            raise TypeError(msg)
-        if any(isinstance(row, bool) for row in rows):
-            raise TypeError(
-                "selecting rows by passing a boolean mask to `__getitem__` is not supported\n\nHint: Use the `filter` "
-                "method instead."
-            )
-        return self._take(list(rows))
+        from nanuk.subscript import rows_of
+
+        return self._take(rows_of(rows, "rows"))
 
     def _take(self, rows: list) -> DataFrame:
         """Rows by position, in the order given."""
@@ -266,7 +260,7 @@ class DataFrame(_nanuk.Frame):
         rows, column = key
         series = self._column_of(column).clone()
         series[rows] = value
-        self._set(self._with_columns([series]))
+        self._set(self.with_columns(series))
 
     def get_column(self, name: str, *, default=_NO_DEFAULT):
         """A column by name.
@@ -333,7 +327,10 @@ class DataFrame(_nanuk.Frame):
         if isinstance(index, _nanuk.Expr):
             raise TypeError("expressions should be passed to the `by_predicate` parameter")
         if index is None and by_predicate is None:
-            raise ValueError("one of `index` or `by_predicate` must be set")
+            if self.height != 1:
+                msg = f"can only call `.row()` without \"index\" or \"by_predicate\" values if the DataFrame has a single row; shape={self.shape!r}"
+                raise ValueError(msg)
+            index = 0
         if by_predicate is None:
             if not -self.height <= index < self.height:
                 msg = f"index {index} is out of bounds for frame of height {self.height}"

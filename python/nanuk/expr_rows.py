@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanuk import _nanuk
-from nanuk.parse import flag_text, flatten, is_several, parse_predicates, whole
+from nanuk.parse import flag_text, flatten, is_several, parse_predicates, seed_of, whole
 
 
 class _Int64:
@@ -133,6 +133,7 @@ class ExprRows:
         """
         if n is not None and fraction is not None:
             raise ValueError("cannot specify both `n` and `fraction`")
+        seed = seed_of(seed)
         options = {} if seed is None else {"seed": seed}
         if fraction is not None:
             return self._call("sample", fraction=float(whole("fraction", fraction, float)), with_replacement=with_replacement,
@@ -203,7 +204,7 @@ class ExprRows:
 
     def shuffle(self, seed: int | None = None):
         """The values in random order."""
-        return self._call("shuffle", seed=seed)
+        return self._call("shuffle", seed=seed_of(seed))
 
     def arg_min(self):
         """Position of the smallest value, as UInt32."""
@@ -213,9 +214,14 @@ class ExprRows:
         """Position of the largest value, as UInt32."""
         return self._call("arg_max")
 
-    def is_sorted(self, *, descending: bool = False, nulls_last: bool = False):
-        """Whether values are in order."""
-        return self._call("is_sorted", descending=descending, nulls_last=nulls_last)
+    def is_sorted(self, *, descending: bool | None = False, nulls_last: bool | None = False):
+        """Whether values are in order; None as a flag stands for either."""
+        result = None
+        for down in (False, True) if descending is None else (descending,):
+            for last in (False, True) if nulls_last is None else (nulls_last,):
+                test = self._call("is_sorted", descending=down, nulls_last=last)
+                result = test if result is None else result._call("or", test)
+        return result
 
     def set_sorted(self, *, descending: bool = False, nulls_last: bool = False):
         """A promise that values are in order; what they are does not change."""

@@ -7,7 +7,7 @@ import builtins
 from nanuk import _nanuk
 from nanuk.datatypes import UInt32 as _UInt32, DataType, DataTypeClass, is_polars_dtype, parse_into_dtype
 from nanuk.expr import Expr, _Dtype
-from nanuk.parse import flatten, is_several, parse_exprs
+from nanuk.parse import flatten, is_several, parse_exprs, set_random_seed
 from nanuk.when import when
 
 
@@ -270,11 +270,35 @@ def max_horizontal(*exprs) -> Expr:
     return _nanuk.call("max_horizontal", *parse_exprs(exprs))
 
 
-# ---- Randomness ----
+# ---- Columns one after the other ----
 
 
-def set_random_seed(seed: int) -> None:
-    """Kept for programs that call it: functions that choose at random take a seed of their own."""
+def fold(acc, function, exprs, *, returns_scalar: bool = False, return_dtype=None) -> Expr:
+    """An expression and further ones combined one after the other by a function of two expressions.
+
+    Raises NotImplementedError for expressions that stand for columns that only the schema knows.
+    """
+    result = _nanuk.parse(acc)
+    for item in _single(exprs, "fold"):
+        result = _nanuk.parse(function(result, item))
+    return result if return_dtype is None else result.cast(return_dtype)
+
+
+def reduce(function, exprs, *, returns_scalar: bool = False, return_dtype=None) -> Expr:
+    """Expressions combined one after the other by a function of two expressions; see fold."""
+    items = _single(exprs, "reduce")
+    result = items[0]
+    for item in items[1:]:
+        result = _nanuk.parse(function(result, item))
+    return result if return_dtype is None else result.cast(return_dtype)
+
+
+def _single(exprs, name: str) -> builtins.list:
+    items = [_nanuk.parse(item) for item in flatten(exprs)]
+    if builtins.any(item._output_name() is None for item in items):
+        msg = f"`{name}` of columns that only the schema knows is not implemented yet"
+        raise NotImplementedError(msg)
+    return items
 
 
 # ---- Frames of expressions ----
@@ -363,4 +387,4 @@ def thread_pool_size() -> int:
     return _nanuk.thread_count()
 
 
-__all__ = ["col", "is_polars_dtype", "when"]
+__all__ = ["col", "is_polars_dtype", "set_random_seed", "when"]

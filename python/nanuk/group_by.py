@@ -86,7 +86,36 @@ class LazyGroupBy:
         """A quantile of all columns."""
         return self.agg(_nanuk.col("*").quantile(quantile, interpolation))
 
+    def head(self, n: int = 5):
+        """The first n rows of each group, groups one after the other."""
+        return self._rows(lambda row, size: row._call("lt", n))
+
+    def tail(self, n: int = 5):
+        """The last n rows of each group, groups one after the other."""
+        return self._rows(lambda row, size: row._call("ge", size._call("sub", n)))
+
+    def _rows(self, keeps):
+        """Rows of each group for which a test of their number within the group and its size holds."""
+        keys = [_nanuk.parse(key) for key in self._keys]
+        names = [key._output_name() for key in keys]
+        if None in names:
+            raise NotImplementedError("`head` and `tail` of groups by columns that only the schema knows are not implemented yet")
+        plan = self._plan._with_columns(keys, False)
+        rest = [name for name in plan.collect_schema() if name not in names]
+        size = _nanuk.call("len")._call("cast", dtype=_Int64).over(names)
+        place = _nanuk.call("int_range", 0, _nanuk.call("len")).over(names)
+        plan = plan._row_index("__row", 0)._with_columns(
+            [_nanuk.col("__row")._call("min").over(names).alias("__group"), keeps(place, size).alias("__kept")], False
+        )
+        plan = plan._filter([_nanuk.col("__kept")])
+        plan = plan._sort(["__group", "__row"], False, False, True)
+        return self._finish(plan._select([*names, *rest], False))
+
     count = Removed("`len`")
+
+
+class _Int64:
+    _text = "Int64"
 
 
 class GroupBy(LazyGroupBy):
@@ -101,6 +130,12 @@ class GroupBy(LazyGroupBy):
         groups = super().having(*predicates)
         groups.df = self.df
         return groups
+
+    def map_groups(self, function):
+        """A Python function of the table of each group; the tables that it gives, one after the other."""
+        from nanuk.functions import concat
+
+        return concat([function(part) for _, part in self])
 
     def _finish(self, plan):
         return plan._collect()

@@ -24,6 +24,14 @@ def _paths(source) -> list[str]:
     return [path_text(item) for item in source]
 
 
+def _refuse(**arguments) -> None:
+    """Raise NotImplementedError for an argument that would have to change the answer and does not yet."""
+    for name, value in arguments.items():
+        if value is not None:
+            msg = f"the argument `{name}` of Parquet scans is not implemented yet (scan and sink options)"
+            raise NotImplementedError(msg)
+
+
 def scan_parquet(
     source, *, n_rows: int | None = None, row_index_name: str | None = None, row_index_offset: int = 0,
     parallel: str = "auto", use_statistics: bool = True, hive_partitioning: bool | None = None, glob: bool = True,
@@ -40,6 +48,15 @@ def scan_parquet(
     """
     if n_rows is not None and n_rows < 0:
         raise ValueError("`n_rows` must not be negative")
+    _refuse(
+        hive_partitioning=hive_partitioning or None, hive_schema=hive_schema, schema=schema,
+        include_file_paths=include_file_paths, cast_options=cast_options,
+        missing_columns=None if missing_columns == "raise" else missing_columns,
+        extra_columns=None if extra_columns == "raise" else extra_columns,
+        storage_options=storage_options,
+    )  # fmt: skip
+    if isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "read"):
+        return read_parquet(source, n_rows=n_rows, row_index_name=row_index_name, row_index_offset=row_index_offset)._plan()
     return _nanuk.scan_parquet(_paths(source), row_index_name, row_index_offset, 0 if n_rows is None else n_rows + 1)
 
 
@@ -54,6 +71,11 @@ def read_parquet(
 
     `columns` chooses by name or position. Raises as scan_parquet does.
     """
+    _refuse(
+        hive_partitioning=hive_partitioning or None, hive_schema=hive_schema, schema=schema,
+        include_file_paths=include_file_paths, missing_columns=None if missing_columns == "raise" else missing_columns,
+        storage_options=storage_options,
+    )  # fmt: skip
     file = None
     if hasattr(source, "read") and not isinstance(source, (str, bytes, os.PathLike)):
         file, source = _with_temporary(source.read())

@@ -98,7 +98,7 @@ class LazyFrame(_nanuk.Plan):
         )
 
     def _no_comparison(self, operator: str):
-        msg = f'"{operator}" comparison not supported for LazyFrame objects'
+        msg = f'"{operator!r}" comparison not supported for LazyFrame objects'
         raise TypeError(msg)
 
     def __eq__(self, other):

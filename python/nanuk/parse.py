@@ -50,12 +50,20 @@ def parse_predicates(predicates: tuple, constraints: dict) -> list:
             inner = list(predicate)
             if inner and all(isinstance(value, bool) for value in inner):
                 items.append(_nanuk.series_from_list("", inner, "Boolean", True))
+            elif any(isinstance(value, (int, float)) for value in inner):
+                msg = f"invalid predicate for `filter`: {predicate!r}"
+                raise TypeError(msg)
             else:
                 items += inner
         elif hasattr(predicate, "__array_interface__"):
             from nanuk.series import Series
 
             items.append(Series("", predicate))
+        elif predicate is None or isinstance(predicate, (dict, float)) or type(predicate) is int or (
+            isinstance(predicate, _nanuk.Series) and predicate._dtype_text not in ("Boolean", "Null")
+        ):
+            msg = f"invalid predicate for `filter`: {predicate!r}"
+            raise TypeError(msg)
         else:
             items.append(predicate)
     items += [_nanuk.col(name)._call("eq", value) for name, value in constraints.items()]
@@ -171,3 +179,21 @@ def supertype(dtypes: list):
             raise SchemaError(msg)
         text = common
     return _from_text(text)
+
+
+_random = None
+
+
+def set_random_seed(seed: int) -> None:
+    """Make functions that choose at random, and get no seed of their own, repeat what they chose after this call."""
+    import random
+
+    global _random
+    _random = random.Random(seed)
+
+
+def seed_of(seed: int | None) -> int | None:
+    """A seed, or one drawn by the generator of set_random_seed, or None for the engine to take a fresh one."""
+    if seed is not None or _random is None:
+        return seed
+    return _random.getrandbits(62)

@@ -15,7 +15,9 @@ class Selector(Expr):
     """A choice of columns, made by the functions of this module."""
 
     __slots__ = ()
-    __hash__ = None
+
+    def __hash__(self) -> int:
+        return hash(self._serialise())
 
     @classmethod
     def _of(cls, expr: _nanuk.Expr) -> Selector:

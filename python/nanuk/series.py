@@ -104,6 +104,10 @@ class Series(_nanuk.Series):
         values = list(value) if is_several(value) or isinstance(value, Series) else [value] * len(keys)
         items = self.to_list()
         for position, item in zip(keys, values):
+            if position is None:
+                from nanuk.exceptions import ComputeError
+
+                raise ComputeError("index values should not be null")
             items[position] = item
         self._set(_nanuk.series_from_list(self.name, items, self._dtype_text, True))
 
@@ -335,22 +339,11 @@ class Series(_nanuk.Series):
             if step == 1:
                 return self._slice(start, max(0, stop - start))
             return self._take(list(range(start, stop, step)))
-        if isinstance(key, Series):
-            key = key.to_list()
-        elif hasattr(key, "__array_interface__") and getattr(key, "shape", ()) != ():
-            key = key.tolist()
-        elif not isinstance(key, (list, tuple, range)):
-            if hasattr(key, "__index__") and not isinstance(key, bool):
-                return self[key.__index__()]
-            msg = f"cannot select elements using key of type {type(key).__name__!r}: {key!r}"
-            raise TypeError(msg)
-        key = list(key)
-        if any(isinstance(item, bool) for item in key):
-            raise TypeError(
-                "selecting elements by passing a boolean mask to `__getitem__` is not supported\n\nHint: Use the `filter` "
-                "method instead."
-            )
-        return self._take(key)
+        from nanuk.subscript import rows_of
+
+        if hasattr(key, "__index__") and not isinstance(key, bool) and getattr(key, "shape", None) is None:
+            return self[key.__index__()]
+        return self._take(rows_of(key, "elements"))
 
     def _take(self, rows: list) -> Series:
         return self.to_frame()._take(rows)._column(0)
@@ -399,6 +392,8 @@ class Series(_nanuk.Series):
         if not isinstance(other, _nanuk.Series):
             msg = f"expected `other` to be a Series, not {type(other).__name__!r}"
             raise TypeError(msg)
+        if other._dtype_text == "Null" and self._dtype_text != "Null":
+            other = other.cast(self.dtype)
         self._set(self._append(other))
         return self
 

@@ -38,19 +38,23 @@ def assert_frame_equal(
             raise TypeError("cannot set `check_row_order=False` on frame with unsortable columns") from error
     for name in left.columns:
         compare_series(
-            left[name], right[name], objects=f"{objects} are different (value mismatch for column {name!r})\nSeries",
+            left[name], right[name], objects=f"{objects} are different (value mismatch for column \"{name}\")\nSeries",
             check_dtypes=check_dtypes, check_names=False, check_order=True, check_exact=check_exact, rel_tol=rel_tol,
             abs_tol=abs_tol,
         )  # fmt: skip
+
+
+def _quoted(names: list[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
 def _check_schemas(left, right, objects: str, check_column_order: bool, check_dtypes: bool) -> None:
     __tracebackhide__ = True
     missing, extra = [n for n in left if n not in right], [n for n in right if n not in left]
     if missing:
-        fail("" + objects, f"columns mismatch: {missing!r} in left, but not in right", list(left), list(right))
+        fail("" + objects, f"columns mismatch: {_quoted(missing)} in left, but not in right", list(left), list(right))
     if extra:
-        fail("" + objects, f"columns mismatch: {extra!r} in right, but not in left", list(left), list(right))
+        fail("" + objects, f"columns mismatch: {_quoted(extra)} in right, but not in left", list(left), list(right))
     if check_column_order and list(left) != list(right):
         fail(objects, "columns are not in the same order", list(left), list(right))
     if check_dtypes and any(left[name] != right[name] for name in left):
