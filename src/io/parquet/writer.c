@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/parquet/encode.h"
+#include "io/parquet/nested_write.h"
 #include "io/parquet/parquet.h"
 
 enum { GROUP_ROWS = 122880, PAGE_ROWS = 20000, LEVEL_BITS = 1 };
@@ -19,7 +20,7 @@ enum { GROUP_ROWS = 122880, PAGE_ROWS = 20000, LEVEL_BITS = 1 };
 typedef struct page_info {
 	int64_t offset, first_row;
 	int32_t n_bytes;
-	int64_t n_nulls;
+	int64_t n_values, n_nulls;
 	nk_text min, max; /* empty and has_bounds false: none */
 	bool has_bounds;
 } page_info;
@@ -46,7 +47,8 @@ typedef struct parquet_sink {
 	char *path, *temporary;
 	nk_memory *memory;
 	nk_schema *schema; /* owned */
-	nk_stored *stored;
+	int n_leaves;
+	nk_leaf *leaves; /* of all columns; a flat column is one */
 	int descriptor;
 	int64_t n_written;
 	nk_batch **batches; /* of the group under way; owned */
@@ -120,20 +122,27 @@ static bool find_bounds(const nk_array *array, int64_t first, int64_t n, nk_scal
 	return has_any;
 }
 
+/* Bounds of some values as texts; has_bounds false: there are none. */
+static nk_status put_bounds(const nk_stored *stored, const nk_array *array, int64_t first, int64_t n, nk_text *min, nk_text *max,
+                            bool *has_bounds, nk_error *err)
+{
+	nk_scalar least, greatest;
+	*has_bounds = find_bounds(array, first, n, &least, &greatest);
+	if (!*has_bounds)
+		return NK_OK;
+	nk__bound_encode(min, stored, &least);
+	nk__bound_encode(max, stored, &greatest);
+	NK_TRY(nk_text_finish(min, err));
+	return nk_text_finish(max, err);
+}
+
 static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, const nk_array *array, const uint32_t *codes,
                                int width, int64_t first, int64_t n, uint32_t *scratch, chunk_info *chunk, nk_error *err)
 {
 	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
 	page_info *page = &chunk->pages[chunk->n_pages++];
-	*page = (page_info){.offset = sink->n_written, .first_row = first};
-	nk_scalar min, max;
-	page->has_bounds = find_bounds(array, first, n, &min, &max);
-	if (page->has_bounds) {
-		nk__bound_encode(&page->min, stored, &min);
-		nk__bound_encode(&page->max, stored, &max);
-		NK_TRY(nk_text_finish(&page->min, err));
-		NK_TRY(nk_text_finish(&page->max, err));
-	}
+	*page = (page_info){.offset = sink->n_written, .first_row = first, .n_values = n};
+	NK_TRY(put_bounds(stored, array, first, n, &page->min, &page->max, &page->has_bounds, err));
 	NK_TEXT(levels);
 	for (int64_t i = 0; i < n; i++) {
 		scratch[i] = nk_array_is_valid(array, first + i);
@@ -162,40 +171,124 @@ static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, cons
 	return NK_OK;
 }
 
+/* A page of distinct values, where they are few: then *codes are those of all rows, and *width their bits. */
+static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, const nk_array *array, uint32_t *codes,
+                                int *width, chunk_info *chunk, nk_error *err)
+{
+	int64_t n_distinct = -1;
+	NK_TEXT(dictionary);
+	chunk->offset = sink->n_written;
+	if (!sink->options.plain && stored->type != NK_PARQUET_BOOLEAN && array->dtype->id != NK_TYPE_NULL)
+		NK_TRY(nk__dictionary_encode(stored, array, codes, &dictionary, &n_distinct, err));
+	*width = 0;
+	if (n_distinct >= 0) {
+		NK_TRY(nk_text_finish(&dictionary, err));
+		chunk->has_dictionary = true;
+		while (n_distinct > 1ll << *width)
+			(*width)++;
+		NK_TRY(put_page(sink, &dictionary, NK_PAGE_DICTIONARY, NK_ENCODING_PLAIN, n_distinct, chunk, err));
+	}
+	chunk->data_offset = sink->n_written;
+	return put_bounds(stored, array, 0, array->n_rows, &chunk->min, &chunk->max, &chunk->has_bounds, err);
+}
+
 static nk_status put_chunk(parquet_sink *sink, const nk_stored *stored, const nk_array *array, chunk_info *chunk,
                            nk_error *err)
 {
-	int64_t n_rows = array->n_rows, n_distinct = -1;
+	int64_t n_rows = array->n_rows;
 	NK_AUTO(nk_buffer) codes = NULL;
 	NK_AUTO(nk_buffer) scratch = NULL;
 	NK_TRY(nk_buffer_new(sink->memory, 4 * n_rows, &codes, err));
 	NK_TRY(nk_buffer_new(sink->memory, 4 * n_rows, &scratch, err));
-	chunk->offset = sink->n_written;
 	chunk->n_values = n_rows;
-	NK_TEXT(dictionary);
-	if (!sink->options.plain && stored->type != NK_PARQUET_BOOLEAN && array->dtype->id != NK_TYPE_NULL)
-		NK_TRY(nk__dictionary_encode(stored, array, (uint32_t *)codes->bytes, &dictionary, &n_distinct, err));
-	int width = 0;
-	if (n_distinct >= 0) {
-		NK_TRY(nk_text_finish(&dictionary, err));
-		chunk->has_dictionary = true;
-		while (n_distinct > 1ll << width)
-			width++;
-		NK_TRY(put_page(sink, &dictionary, NK_PAGE_DICTIONARY, NK_ENCODING_PLAIN, n_distinct, chunk, err));
-	}
-	chunk->data_offset = sink->n_written;
-	nk_scalar min, max;
-	chunk->has_bounds = find_bounds(array, 0, n_rows, &min, &max);
-	if (chunk->has_bounds) {
-		nk__bound_encode(&chunk->min, stored, &min);
-		nk__bound_encode(&chunk->max, stored, &max);
-		NK_TRY(nk_text_finish(&chunk->min, err));
-		NK_TRY(nk_text_finish(&chunk->max, err));
-	}
+	int width;
+	NK_TRY(put_dictionary(sink, stored, array, (uint32_t *)codes->bytes, &width, chunk, err));
 	for (int64_t first = 0; first < n_rows; first += sink->options.page_rows)
-		NK_TRY(put_data_page(sink, stored, array, n_distinct >= 0 ? (const uint32_t *)codes->bytes : NULL, width, first,
+		NK_TRY(put_data_page(sink, stored, array, chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, first,
 		                     NK_MIN(sink->options.page_rows, n_rows - first), (uint32_t *)scratch->bytes, chunk, err));
 	return NK_OK;
+}
+
+/* n levels of at most `most` behind their length, as pages of version 1 have them. */
+static nk_status put_levels(nk_text *out, const uint8_t *levels, int64_t n, int most, uint32_t *scratch, nk_error *err)
+{
+	if (most == 0)
+		return NK_OK;
+	NK_TEXT(runs);
+	for (int64_t i = 0; i < n; i++)
+		scratch[i] = levels[i];
+	nk__rle_encode(&runs, scratch, n, 32 - __builtin_clz((unsigned)most));
+	NK_TRY(nk_text_finish(&runs, err));
+	uint32_t n_bytes = (uint32_t)runs.n_bytes;
+	nk_text_append(out, (const char *)&n_bytes, 4);
+	nk_text_append(out, runs.bytes, runs.n_bytes);
+	return NK_OK;
+}
+
+/* Entries [first, first + n), whose values are [value, value + n_values). */
+static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries, const uint32_t *codes,
+                                 int width, int64_t row, int64_t first, int64_t n, int64_t value, int64_t n_values,
+                                 uint32_t *scratch, chunk_info *chunk, nk_error *err)
+{
+	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
+	page_info *page = &chunk->pages[chunk->n_pages++];
+	*page = (page_info){.offset = sink->n_written, .first_row = row, .n_values = n, .n_nulls = n - n_values};
+	NK_TRY(put_bounds(&leaf->stored, entries->values, value, n_values, &page->min, &page->max, &page->has_bounds, err));
+	NK_TEXT(body);
+	NK_TRY(put_levels(&body, entries->repetitions->bytes + first, n, leaf->repetition_max, scratch, err));
+	NK_TRY(put_levels(&body, entries->definitions->bytes + first, n, leaf->definition_max, scratch, err));
+	if (codes) {
+		nk_text_append_char(&body, (char)width);
+		nk__rle_encode(&body, codes + value, n_values, width);
+	} else if (leaf->dtype->id != NK_TYPE_NULL) {
+		nk__plain_encode(&body, &leaf->stored, entries->values, value, n_values);
+	}
+	NK_TRY(nk_text_finish(&body, err));
+	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n, chunk, err));
+	page->n_bytes = (int32_t)(sink->n_written - page->offset);
+	chunk->n_nulls += page->n_nulls;
+	return NK_OK;
+}
+
+/* Pages begin with rows. */
+static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries, chunk_info *chunk,
+                                  nk_error *err)
+{
+	NK_AUTO(nk_buffer) codes = NULL;
+	NK_AUTO(nk_buffer) scratch = NULL;
+	NK_TRY(nk_buffer_new(sink->memory, 4 * entries->values->n_rows, &codes, err));
+	NK_TRY(nk_buffer_new(sink->memory, 4 * entries->n, &scratch, err));
+	chunk->n_values = entries->n;
+	int width;
+	NK_TRY(put_dictionary(sink, &leaf->stored, entries->values, (uint32_t *)codes->bytes, &width, chunk, err));
+	const uint8_t *repetitions = entries->repetitions->bytes, *definitions = entries->definitions->bytes;
+	int64_t row = 0, value = 0;
+	for (int64_t first = 0; first < entries->n;) {
+		int64_t end = first, n_rows = 0, n_values = 0;
+		while (end < entries->n && (repetitions[end] > 0 || end - first < sink->options.page_rows)) {
+			n_rows += repetitions[end] == 0;
+			n_values += definitions[end] == leaf->definition_max;
+			end++;
+		}
+		NK_TRY(put_nested_page(sink, leaf, entries, chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, row,
+		                       first, end - first, value, n_values, (uint32_t *)scratch->bytes, chunk, err));
+		first = end;
+		row += n_rows;
+		value += n_values;
+	}
+	return NK_OK;
+}
+
+static nk_status put_leaf(parquet_sink *sink, const nk_leaf *leaf, nk_array *column, chunk_info *chunk, nk_error *err)
+{
+	if (leaf->n_steps == 0)
+		return put_chunk(sink, &leaf->stored, column, chunk, err);
+	nk_leaf_entries entries = {0};
+	nk_status status = nk__leaf_entries_of(sink->memory, leaf, column, &entries, err);
+	if (status == NK_OK)
+		status = put_nested_pages(sink, leaf, &entries, chunk, err);
+	nk__leaf_entries_release(&entries);
+	return status;
 }
 
 /* Column `column` of the rows that wait, as one flat array. */
@@ -222,16 +315,19 @@ static nk_status put_group(parquet_sink *sink, nk_error *err)
 		return NK_OK;
 	NK_TRY(NK_GROW(sink->memory, &sink->groups, &sink->groups_capacity, sink->n_groups + 1, err));
 	group_info *group = &sink->groups[sink->n_groups];
-	*group = (group_info){.n_rows = sink->n_rows, .chunks = calloc((size_t)sink->schema->n_fields + 1, sizeof(chunk_info))};
+	*group = (group_info){.n_rows = sink->n_rows, .chunks = calloc((size_t)sink->n_leaves + 1, sizeof(chunk_info))};
 	if (!group->chunks)
 		return out_of_memory(err);
 	sink->n_groups++;
-	for (int i = 0; i < sink->schema->n_fields; i++) {
+	for (int leaf = 0; leaf < sink->n_leaves;) {
+		int column = sink->leaves[leaf].column;
 		NK_AUTO(nk_array) array = NULL;
-		NK_TRY(gather_column(sink, i, &array, err));
-		nk_status status = put_chunk(sink, &sink->stored[i], array, &group->chunks[i], err);
-		if (status != NK_OK)
-			return nk_error_context(err, status, "column '%s'", sink->schema->fields[i].name);
+		NK_TRY(gather_column(sink, column, &array, err));
+		for (; leaf < sink->n_leaves && sink->leaves[leaf].column == column; leaf++) {
+			nk_status status = put_leaf(sink, &sink->leaves[leaf], array, &group->chunks[leaf], err);
+			if (status != NK_OK)
+				return nk_error_context(err, status, "column '%s'", sink->schema->fields[column].name);
+		}
 	}
 	sink->n_rows_total += sink->n_rows;
 	clear_batches(sink);
@@ -272,8 +368,7 @@ static nk_status put_page_index(parquet_sink *sink, chunk_info *chunk, nk_error 
 	/* a page of NaN alone has no bounds and is no page of nulls: such a chunk goes without a column index */
 	bool is_honest = true;
 	for (int64_t i = 0; i < chunk->n_pages; i++) {
-		int64_t end = i + 1 < chunk->n_pages ? chunk->pages[i + 1].first_row : chunk->n_values;
-		is_honest &= chunk->pages[i].has_bounds || chunk->pages[i].n_nulls == end - chunk->pages[i].first_row;
+		is_honest &= chunk->pages[i].has_bounds || chunk->pages[i].n_nulls == chunk->pages[i].n_values;
 	}
 	if (is_honest) {
 		chunk->column_index = sink->n_written;
@@ -316,43 +411,83 @@ static void describe_logical(nk_text *out, int *last, const nk_dtype *dtype, int
 	nk__thrift_put_stop(out);
 }
 
+static int n_elements(const nk_dtype *dtype)
+{
+	int n = dtype->physical == NK_PHYSICAL_LIST ? 2 : 1;
+	for (int i = 0; nk_type_is_nested(dtype->id) && i < dtype->n_fields; i++)
+		n += n_elements(dtype->fields[i].dtype);
+	return n;
+}
+
+static void describe_group(nk_text *out, const char *name, nk_repetition repetition, int n_children, int logical)
+{
+	enum { CONVERTED_LIST = 3 };
+	int last = 0;
+	nk__thrift_put_integer(out, &last, 3, NK_THRIFT_I32, repetition);
+	nk__thrift_put_bytes(out, &last, 4, name, (int64_t)strlen(name));
+	nk__thrift_put_integer(out, &last, 5, NK_THRIFT_I32, n_children);
+	if (logical) {
+		nk__thrift_put_integer(out, &last, 6, NK_THRIFT_I32, CONVERTED_LIST);
+		describe_logical(out, &last, NULL, logical);
+	}
+	nk__thrift_put_stop(out);
+}
+
+/* An element and those below it; *leaf is the next leaf of the file. */
+static void describe_element(parquet_sink *sink, nk_text *out, const char *name, const nk_dtype *dtype, int *leaf)
+{
+	if (dtype->physical == NK_PHYSICAL_LIST) {
+		describe_group(out, name, NK_OPTIONAL, 1, NK_PARQUET_LIST);
+		describe_group(out, "list", NK_REPEATED, 1, 0);
+		describe_element(sink, out, "element", dtype->fields[0].dtype, leaf);
+		return;
+	}
+	if (dtype->id == NK_TYPE_STRUCT) {
+		describe_group(out, name, NK_OPTIONAL, dtype->n_fields, 0);
+		for (int i = 0; i < dtype->n_fields; i++)
+			describe_element(sink, out, dtype->fields[i].name, dtype->fields[i].dtype, leaf);
+		return;
+	}
+	const nk_stored *stored = &sink->leaves[(*leaf)++].stored;
+	int last = 0;
+	nk__thrift_put_integer(out, &last, 1, NK_THRIFT_I32, stored->type);
+	if (stored->type == NK_PARQUET_FIXED)
+		nk__thrift_put_integer(out, &last, 2, NK_THRIFT_I32, stored->n_bytes);
+	nk__thrift_put_integer(out, &last, 3, NK_THRIFT_I32, NK_OPTIONAL);
+	nk__thrift_put_bytes(out, &last, 4, name, (int64_t)strlen(name));
+	if (stored->logical)
+		describe_logical(out, &last, dtype, stored->logical);
+	nk__thrift_put_stop(out);
+}
+
 static void describe_schema(parquet_sink *sink, nk_text *out, int *last)
 {
-	int root = 0;
-	nk__thrift_put_list(out, last, 2, NK_THRIFT_STRUCT, sink->schema->n_fields + 1);
+	int root = 0, n = 1, leaf = 0;
+	for (int i = 0; i < sink->schema->n_fields; i++)
+		n += n_elements(sink->schema->fields[i].dtype);
+	nk__thrift_put_list(out, last, 2, NK_THRIFT_STRUCT, n);
 	nk__thrift_put_bytes(out, &root, 4, "root", 4);
 	nk__thrift_put_integer(out, &root, 5, NK_THRIFT_I32, sink->schema->n_fields);
 	nk__thrift_put_stop(out);
-	for (int i = 0; i < sink->schema->n_fields; i++) {
-		const nk_field *field = &sink->schema->fields[i];
-		const nk_stored *stored = &sink->stored[i];
-		int inner = 0;
-		nk__thrift_put_integer(out, &inner, 1, NK_THRIFT_I32, stored->type);
-		if (stored->type == NK_PARQUET_FIXED)
-			nk__thrift_put_integer(out, &inner, 2, NK_THRIFT_I32, stored->n_bytes);
-		nk__thrift_put_integer(out, &inner, 3, NK_THRIFT_I32, NK_OPTIONAL);
-		nk__thrift_put_bytes(out, &inner, 4, field->name, (int64_t)strlen(field->name));
-		if (stored->logical)
-			describe_logical(out, &inner, field->dtype, stored->logical);
-		nk__thrift_put_stop(out);
-	}
+	for (int i = 0; i < sink->schema->n_fields; i++)
+		describe_element(sink, out, sink->schema->fields[i].name, sink->schema->fields[i].dtype, &leaf);
 }
 
-static void describe_chunk(parquet_sink *sink, nk_text *out, int column, const chunk_info *chunk)
+static void describe_chunk(parquet_sink *sink, nk_text *out, const nk_leaf *leaf, const chunk_info *chunk)
 {
 	static const int codecs[NK_CODEC_N] = {0, 1, 6, 7};
-	const char *name = sink->schema->fields[column].name;
 	int last = 0, inner = 0, statistics = 0;
 	nk__thrift_put_integer(out, &last, 2, NK_THRIFT_I64, 0);
 	nk__thrift_put_struct(out, &last, 3);
-	nk__thrift_put_integer(out, &inner, 1, NK_THRIFT_I32, sink->stored[column].type);
+	nk__thrift_put_integer(out, &inner, 1, NK_THRIFT_I32, leaf->stored.type);
 	nk__thrift_put_list(out, &inner, 2, NK_THRIFT_I32, chunk->has_dictionary ? 3 : 2);
 	nk__thrift_put_zigzag(out, NK_ENCODING_PLAIN);
 	nk__thrift_put_zigzag(out, NK_ENCODING_RLE);
 	if (chunk->has_dictionary)
 		nk__thrift_put_zigzag(out, NK_ENCODING_RLE_DICTIONARY);
-	nk__thrift_put_list(out, &inner, 3, NK_THRIFT_BINARY, 1);
-	nk__thrift_put_string(out, name, (int64_t)strlen(name));
+	nk__thrift_put_list(out, &inner, 3, NK_THRIFT_BINARY, leaf->n_path);
+	for (int i = 0; i < leaf->n_path; i++)
+		nk__thrift_put_string(out, leaf->path[i], (int64_t)strlen(leaf->path[i]));
 	nk__thrift_put_integer(out, &inner, 4, NK_THRIFT_I32, codecs[sink->options.codec]);
 	nk__thrift_put_integer(out, &inner, 5, NK_THRIFT_I64, chunk->n_values);
 	nk__thrift_put_integer(out, &inner, 6, NK_THRIFT_I64, chunk->n_bytes_uncompressed);
@@ -379,7 +514,7 @@ static void describe_chunk(parquet_sink *sink, nk_text *out, int column, const c
 
 static nk_status put_footer(parquet_sink *sink, nk_error *err)
 {
-	int n_columns = sink->schema->n_fields, last = 0;
+	int n_columns = sink->n_leaves, last = 0;
 	for (int64_t g = 0; g < sink->n_groups; g++)
 		for (int i = 0; i < n_columns; i++)
 			NK_TRY(put_page_index(sink, &sink->groups[g].chunks[i], err));
@@ -394,7 +529,7 @@ static nk_status put_footer(parquet_sink *sink, nk_error *err)
 		int64_t n_bytes = 0;
 		nk__thrift_put_list(&footer, &inner, 1, NK_THRIFT_STRUCT, n_columns);
 		for (int i = 0; i < n_columns; i++) {
-			describe_chunk(sink, &footer, i, &group->chunks[i]);
+			describe_chunk(sink, &footer, &sink->leaves[i], &group->chunks[i]);
 			n_bytes += group->chunks[i].n_bytes_uncompressed;
 		}
 		nk__thrift_put_integer(&footer, &inner, 2, NK_THRIFT_I64, n_bytes);
@@ -423,13 +558,19 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 	parquet_sink *sink = (parquet_sink *)base;
 	sink->memory = nk_memory_ref(memory);
 	sink->schema = nk_schema_ref((nk_schema *)schema);
-	sink->stored = calloc((size_t)schema->n_fields + 1, sizeof *sink->stored);
-	if (!sink->stored)
+	int n_leaves = 0;
+	for (int i = 0; i < schema->n_fields; i++)
+		n_leaves += nk__leaf_count(schema->fields[i].dtype);
+	sink->leaves = calloc((size_t)n_leaves + 1, sizeof *sink->leaves);
+	if (!sink->leaves)
 		return out_of_memory(err);
 	for (int i = 0; i < schema->n_fields; i++) {
-		nk_status status = nk__parquet_stored(schema->fields[i].dtype, &sink->stored[i], err);
+		int n;
+		nk_status status =
+			nk__leaves_of(schema->fields[i].dtype, schema->fields[i].name, i, &sink->leaves[sink->n_leaves], &n, err);
 		if (status != NK_OK)
 			return nk_error_context(err, status, "column '%s'", schema->fields[i].name);
+		sink->n_leaves += n;
 	}
 	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (sink->descriptor < 0)
@@ -489,7 +630,7 @@ static void sink_free(nk_sink *base)
 	if (sink->memory) {
 		clear_batches(sink);
 		for (int64_t g = 0; g < sink->n_groups; g++) {
-			for (int i = 0; i < sink->schema->n_fields; i++)
+			for (int i = 0; i < sink->n_leaves; i++)
 				release_chunk(sink, &sink->groups[g].chunks[i]);
 			free(sink->groups[g].chunks);
 		}
@@ -499,7 +640,7 @@ static void sink_free(nk_sink *base)
 		nk_memory_unref(sink->memory);
 	}
 	nk_schema_unref(sink->schema);
-	free(sink->stored);
+	free(sink->leaves);
 	free(sink->path);
 	free(sink->temporary);
 	free(sink);
