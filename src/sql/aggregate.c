@@ -193,16 +193,10 @@ nk_status nk__sql_aggregate(nk_sql_call *c, nk_expr **out)
 	const nk_sql_expr *node = c->node;
 	int at = aggregate_at(node->text);
 	if (at < 0) {
-		const nk_func *func = nk__sql_registry_function(node->text);
-		if (c->n < func->min_args || (func->max_args >= 0 && c->n > func->max_args) || node->arg_names)
-			return nk__sql_error(p, NK_SQL_INTERFACE, node->at,
-			                     "no function matches the given name and arguments: `%.60s` with %d of them",
-			                     node->text, c->n);
-		nk_expr **args;
-		NK_TRY(NK_ARENA_NEW(p->arena, &args, c->n + 1, p->err));
 		for (int i = 0; i < c->n; i++)
-			NK_TRY(arranged(c, c->args[i], &args[i]));
-		return nk__sql_call(p, func->name, args, c->n, NULL, 0, out);
+			if (!node->arg_names || !node->arg_names[i])
+				NK_TRY(arranged(c, c->args[i], &c->args[i]));
+		return nk__sql_registry_call(c, nk__sql_registry_function(node->text), out);
 	}
 	const char *function = aggregates[at].function;
 	if (c->n < aggregates[at].min || (aggregates[at].max >= 0 && c->n > aggregates[at].max) ||

@@ -493,7 +493,7 @@ const nk_func *nk__sql_registry_function(const char *name)
 }
 
 /* Any function of the registry. */
-static nk_status registry_call(nk_sql_call *c, const nk_func *func, nk_expr **out)
+nk_status nk__sql_registry_call(nk_sql_call *c, const nk_func *func, nk_expr **out)
 {
 	nk_sql_planner *p = c->p;
 	const nk_sql_expr *node = c->node;
@@ -546,6 +546,24 @@ static nk_status registry_call(nk_sql_call *c, const nk_func *func, nk_expr **ou
 	return nk__sql_call(p, func->name, args, n, options, n_options, out);
 }
 
+/* The functions of angles know no Decimals. */
+static nk_status decimals_as_floats(nk_sql_call *c, const char *function)
+{
+	static const char *const angles[] = {"arccos", "arcsin",  "arctan",  "arctan2", "cos",  "cosh",
+	                                     "cot",    "degrees", "radians", "sin",     "sinh", "tan",
+	                                     "tanh",   "arccosh", "arcsinh", "arctanh"};
+	bool wanted = !function; /* sind and its like */
+	for (int i = 0; i < NK_COUNT(angles) && !wanted; i++)
+		wanted = strcmp(angles[i], function) == 0;
+	for (int i = 0; i < c->n && wanted; i++) {
+		const nk_dtype *dtype;
+		NK_TRY(nk__sql_bound_dtype(c->p, c->scope, c->args[i], &dtype));
+		if (dtype && dtype->id == NK_TYPE_DECIMAL)
+			NK_TRY(nk__sql_cast(c->p, c->args[i], nk_dtype_of(NK_TYPE_FLOAT64), true, &c->args[i]));
+	}
+	return NK_OK;
+}
+
 nk_status nk__sql_call_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_expr *node, nk_expr **out)
 {
 	if (nk__sql_is_aggregate(node))
@@ -568,8 +586,11 @@ nk_status nk__sql_call_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_e
 	NK_TRY(NK_ARENA_NEW(p->arena, &c.args, c.n + 1, p->err));
 	for (int i = 0; i < c.n; i++)
 		NK_TRY(nk__sql_expr_of(p, scope, node->args[i], &c.args[i]));
+	bool degrees = found >= 0 && functions[found].plan == plan_degrees;
+	if (func || degrees || functions[found].function)
+		NK_TRY(decimals_as_floats(&c, func ? func->name : functions[found].function));
 	if (func)
-		return registry_call(&c, func, out);
+		return nk__sql_registry_call(&c, func, out);
 	if (functions[found].plan)
 		return functions[found].plan(&c, out);
 	return nk__sql_call(p, functions[found].function, c.args, c.n, NULL, 0, out);

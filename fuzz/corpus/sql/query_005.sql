@@ -1,0 +1,1 @@
+SELECT (a=1) IS NOT TRUE x, (a=1) IS NOT FALSE w, (a=1) IS UNKNOWN u FROM t

@@ -1,0 +1,1 @@
+SELECT * FROM (VALUES (1,'x'),(2,'y'))

@@ -1,0 +1,1 @@
+SELECT * FROM t WHERE g LIKE '_' AND NOT g LIKE 'x%'

@@ -1,0 +1,1 @@
+SELECT * FROM t x JOIN t y ON x.a=y.a JOIN t z ON z.a=y.a

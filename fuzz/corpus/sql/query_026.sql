@@ -1,0 +1,1 @@
+SELECT * REPLACE (a+1 AS a) RENAME (g AS h) FROM t

@@ -1,0 +1,1 @@
+SELECT 5 AS a, 'x' AS b WHERE true

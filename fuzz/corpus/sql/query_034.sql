@@ -1,0 +1,1 @@
+SELECT CASE WHEN a=1 THEN b ELSE a END, CASE a WHEN 1 THEN 'one' END, coalesce(a,b), a=1, 1=1 FROM t

@@ -1,0 +1,1 @@
+SELECT CAST(1 AS VARCHAR) a, CAST('1.5' AS DECIMAL(5,2)) b, 1::bigint c, CAST('x' AS INT) d

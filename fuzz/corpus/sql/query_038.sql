@@ -1,0 +1,1 @@
+SELECT DISTINCT ON (g) g, a FROM t ORDER BY g, a DESC

@@ -1,0 +1,1 @@
+SELECT EXISTS (SELECT 1 FROM u WHERE u.a = t.a) e, a FROM t

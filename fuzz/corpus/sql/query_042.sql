@@ -1,0 +1,1 @@
+SELECT EXTRACT(hour FROM timestamp '2024-05-06 10:11:12.5') a, EXTRACT(minute FROM timestamp '2024-05-06 10:11:12.5') b, EXTRACT(second FROM timestamp '2024-05-06 10:11:12.5') c, EXTRACT(millisecond FROM timestamp '2024-05-06 10:11:12.5') d, EXTRACT(epoch FROM timestamp '2024-05-06 10:11:12.5') e, extract(microsecond FROM timestamp '2024-05-06 10:11:12.5') f

@@ -1,0 +1,1 @@
+SELECT EXTRACT(year FROM '2024-05-06') a

@@ -1,0 +1,1 @@
+SELECT EXTRACT(year FROM date '2024-05-06') a, EXTRACT(dow FROM date '2024-05-06') b, date_part('month', date '2024-05-06') c, EXTRACT(isodow FROM date '2024-05-05') d, EXTRACT(epoch FROM date '2024-05-05') e

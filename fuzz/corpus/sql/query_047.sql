@@ -1,0 +1,1 @@
+SELECT TRY_CAST('x' AS INT) d, '2024-01-01'::timestamp e, CAST(1.7 AS INT) f, CAST(a AS FLOAT) g FROM t

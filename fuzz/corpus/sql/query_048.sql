@@ -1,0 +1,1 @@
+SELECT UPPER(g) || '-' || a FROM t

@@ -1,0 +1,1 @@
+SELECT a & 1 x, a | 2 y, ~a z, a << 1 w FROM t

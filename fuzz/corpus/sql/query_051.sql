@@ -1,0 +1,1 @@
+SELECT a AS "A b", g AS `q` FROM t LIMIT 1

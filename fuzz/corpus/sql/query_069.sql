@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE a BETWEEN 1 AND 2 OR g = 'z'

@@ -1,0 +1,1 @@
+SELECT a IN (SELECT a FROM t WHERE a > 1) x FROM t

@@ -1,0 +1,1 @@
+SELECT a IN (SELECT a FROM u) z FROM t

@@ -1,0 +1,1 @@
+SELECT a NOT IN (SELECT a FROM t) x FROM t

@@ -1,0 +1,1 @@
+SELECT a x, x+1 y FROM t

@@ -1,0 +1,1 @@
+SELECT a%2 AS a, count(*) FROM t GROUP BY a

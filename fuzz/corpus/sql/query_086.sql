@@ -1,0 +1,1 @@
+SELECT a%2 AS k, count(*) FROM t GROUP BY a%2 ORDER BY k NULLS FIRST

@@ -1,0 +1,1 @@
+SELECT a%2 AS k, count(*) FROM t GROUP BY k ORDER BY k

@@ -1,0 +1,1 @@
+SELECT a*1.5 x, b*1.5 y, b>1.5 z, a>1.5 w, a/2 q, a/2.0 r, a//2 s, a%2 t2 FROM t

@@ -1,0 +1,1 @@
+SELECT a+1, b+a, 1+a, -b, abs(a) FROM t

@@ -1,0 +1,1 @@
+SELECT a, (SELECT c FROM u WHERE u.a=t.a) FROM t

@@ -1,0 +1,1 @@
+SELECT a, (SELECT c FROM u) FROM t

@@ -1,0 +1,1 @@
+SELECT a, (SELECT max(c) FROM u) FROM t

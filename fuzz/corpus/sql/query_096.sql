@@ -1,0 +1,1 @@
+SELECT a, (SELECT sum(c) FROM u WHERE u.a=t.a) n FROM t

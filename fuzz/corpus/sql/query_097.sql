@@ -1,0 +1,1 @@
+SELECT a, -a FROM t ORDER BY 2

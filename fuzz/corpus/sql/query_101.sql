@@ -1,0 +1,1 @@
+SELECT a, first_value(a) OVER (PARTITION BY g ORDER BY b DESC) s FROM t

@@ -1,0 +1,1 @@
+SELECT a, g FROM t UNION SELECT a FROM t

@@ -1,0 +1,1 @@
+SELECT a, g, sum(a) OVER (PARTITION BY g ORDER BY a) s, count(*) OVER (PARTITION BY g) c, avg(a) OVER (ORDER BY a) m, min(b) OVER (ORDER BY a) mn, count(b) OVER (ORDER BY a) cb FROM t

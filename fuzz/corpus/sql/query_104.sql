@@ -1,0 +1,1 @@
+SELECT a, sum(a) OVER (ORDER BY a DESC) s FROM t

@@ -1,0 +1,1 @@
+SELECT abs(a, 2) FROM t

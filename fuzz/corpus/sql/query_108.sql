@@ -1,0 +1,1 @@
+SELECT array_agg(g ORDER BY a DESC) x, count(DISTINCT a) y, sum(DISTINCT a) z, count(a) FILTER (WHERE a>1) w FROM t

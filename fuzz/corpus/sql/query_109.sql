@@ -1,0 +1,1 @@
+SELECT avg(a), min(a), count(*), count(a) FROM t WHERE a>100

@@ -1,0 +1,1 @@
+SELECT b % 2 x, a % -2 y FROM t

@@ -1,0 +1,1 @@
+SELECT bit_length('abc') a, octet_length('é') b, char_length('é') c, left('hello',-2) d, right('hello',-2) e, split_part('a,b,c',',',2) f, string_to_array('a,b',',') g, regexp_like('abc','B','i') h, ends_with('abc','c') i, substr('hello',-2) j, substr('hello',2,100) k, strpos('abc','z') l, replace('abc','b',NULL) m

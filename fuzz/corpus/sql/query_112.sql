@@ -1,0 +1,1 @@
+SELECT concat('a',NULL,'b') a, concat_ws('-','a',NULL,'b') b, left('hello',2) c, right('hello',2) d, lpad('hi',5,'x') e, rpad('hi',5) f, replace('aXbX','X','-') g, strpos('abc','c') h, ltrim('  a ') i, trim('  a ') j, trim(both 'x' from 'xax') k, trim(leading 'x' from 'xax') l, initcap('hello world') m, reverse('abc') n

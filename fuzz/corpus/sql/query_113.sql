@@ -1,0 +1,1 @@
+SELECT corr(a,b) a, covar_samp(a,b) b, covar_pop(a,b) c FROM t

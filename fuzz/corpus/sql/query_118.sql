@@ -1,0 +1,1 @@
+SELECT count(*) x, count(1) y, count(a) z, count(DISTINCT a) w, count(DISTINCT b) v, min(g) m, max(g) n FROM t

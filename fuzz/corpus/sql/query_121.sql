@@ -1,0 +1,1 @@
+SELECT date '1998-12-01' - interval '90 day' x, timestamp '2024-01-01 10:00:00' z, time '10:00:00' w

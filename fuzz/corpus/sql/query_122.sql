@@ -1,0 +1,1 @@
+SELECT date '1998-12-01' - interval '90' day x

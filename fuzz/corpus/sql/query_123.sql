@@ -1,0 +1,1 @@
+SELECT first_value(a) OVER (ORDER BY a) a, last_value(a) OVER (ORDER BY a) b, lag(a) OVER (ORDER BY b) c, lead(a,1,0) OVER (ORDER BY b) d FROM t

@@ -1,0 +1,1 @@
+SELECT foo(a) FROM t

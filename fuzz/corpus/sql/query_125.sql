@@ -1,0 +1,1 @@
+SELECT g AS a FROM t ORDER BY a

@@ -1,0 +1,1 @@
+SELECT g AS z FROM t ORDER BY g

@@ -1,0 +1,1 @@
+SELECT g FROM t GROUP BY g ORDER BY sum(a)

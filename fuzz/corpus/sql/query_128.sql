@@ -1,0 +1,1 @@
+SELECT g FROM t JOIN u ON t.a=u.a

@@ -1,0 +1,1 @@
+SELECT g, a+1, sum(b) FROM t GROUP BY ALL ORDER BY g, 2

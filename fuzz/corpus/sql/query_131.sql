@@ -1,0 +1,1 @@
+SELECT g, count(*) AS n FROM t GROUP BY g ORDER BY n DESC, g

@@ -1,0 +1,1 @@
+SELECT g, grouping(g) x, sum(a) s FROM t GROUP BY ROLLUP(g)

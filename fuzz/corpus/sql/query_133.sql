@@ -1,0 +1,1 @@
+SELECT g, row_number() OVER () r, rank() OVER (ORDER BY g) k, dense_rank() OVER (ORDER BY g) d, percent_rank() OVER (ORDER BY g) p, ntile(2) OVER (ORDER BY g) n, cume_dist() OVER (ORDER BY g) c FROM t

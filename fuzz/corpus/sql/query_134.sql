@@ -1,0 +1,1 @@
+SELECT g, sum(a) FROM t GROUP BY 1 ORDER BY 2

@@ -1,0 +1,1 @@
+SELECT g, sum(a) OVER (ORDER BY g) s FROM t

@@ -1,0 +1,1 @@
+SELECT g, sum(a) s, rank() OVER (ORDER BY sum(a) DESC) r FROM t GROUP BY g

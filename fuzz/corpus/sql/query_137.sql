@@ -1,0 +1,1 @@
+SELECT g, sum(a)+count(*) FROM t GROUP BY g ORDER BY sum(b)

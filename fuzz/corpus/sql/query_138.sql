@@ -1,0 +1,1 @@
+SELECT interval '1 day 2 hours' x, interval '1 year' y

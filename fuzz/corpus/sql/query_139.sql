@@ -1,0 +1,1 @@
+SELECT lower(g), g||'x', 'x'||g, length(g), substr(g,1,1), a::text, cast(a as double) FROM t

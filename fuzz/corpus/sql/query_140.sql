@@ -1,0 +1,1 @@
+SELECT max(a) + 1 AS m, sum(b) / count(*) FROM t

@@ -1,0 +1,1 @@
+SELECT min(a), max(a), a.b FROM t

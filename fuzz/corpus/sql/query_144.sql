@@ -1,0 +1,1 @@
+SELECT nullif(1,1) a, ifnull(NULL,2) b, greatest(1,2,3) c, least(1,NULL,3) d, if(true,1,2) e, coalesce(NULL,NULL,3) f

@@ -1,0 +1,1 @@
+SELECT q FROM (SELECT a FROM t) AS s(q)

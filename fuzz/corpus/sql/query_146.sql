@@ -1,0 +1,1 @@
+SELECT quantile_cont(a,0.4) a, quantile_disc(a,0.4) b FROM t

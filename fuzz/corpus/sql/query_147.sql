@@ -1,0 +1,1 @@
+SELECT round(1.255,2) a, round(2.5) b, floor(2.5) d, ceil(2) e, sqrt(4) f, power(2,3) g, ln(2.0) h, log(10,100) i, log10(100) j, sign(-2) k, mod(7,3) l, div(7,2) m, pi() n, log2(8) o, exp(1) p

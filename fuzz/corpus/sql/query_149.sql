@@ -1,0 +1,1 @@
+SELECT round(b) x, round(b,1) y, trunc(b) z, ceil(b) c, sign(b) s FROM t

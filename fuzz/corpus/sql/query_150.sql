@@ -1,0 +1,1 @@
+SELECT row_number() OVER (PARTITION BY g ORDER BY a) r FROM t

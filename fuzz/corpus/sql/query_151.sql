@@ -1,0 +1,1 @@
+SELECT s.a FROM (SELECT a FROM t) s LIMIT 1

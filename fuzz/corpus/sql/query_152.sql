@@ -1,0 +1,1 @@
+SELECT stddev(a) a, variance(a) b, median(a) c, quantile_cont(a,0.5) d, first(a) e, last(a) f, avg(a) g, string_agg(g,',') h FROM t

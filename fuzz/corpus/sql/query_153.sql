@@ -1,0 +1,1 @@
+SELECT stddev(a) a, variance(a) b, stddev_samp(a) c, var_samp(b) d FROM t

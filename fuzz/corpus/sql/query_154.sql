@@ -1,0 +1,1 @@
+SELECT strftime(date '2024-05-06', '%Y') a, date('2024-05-06') b, timestamp('2024-05-06 01:02:03') c, strptime('2024-05-06','%Y-%m-%d') d, time('10:11:12') e

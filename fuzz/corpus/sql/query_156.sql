@@ -1,0 +1,1 @@
+SELECT substr('hello',-1,3) a, substr('hello', 0) b, lpad('hello',3) c, rpad('hello',3,'x') d

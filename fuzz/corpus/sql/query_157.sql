@@ -1,0 +1,1 @@
+SELECT substr('hello',2) a, substr('hello',0,3) b, substring('hello' from 2 for 2) c, 'a' LIKE 'A' d, 'a' ILIKE 'A' e, 'abc' ~ 'b' f, 'abc' !~ 'b' g, 'abc' ~* 'B' h, 'abc' ^@ 'ab' i, starts_with('abc','ab') j, position('b' in 'abc') k

@@ -1,0 +1,1 @@
+SELECT sum(a) + a FROM t GROUP BY a

@@ -1,0 +1,1 @@
+SELECT sum(a) FILTER (WHERE a>100) a, count(*) FILTER (WHERE a>1) b, min(a) FILTER (WHERE g='x') c, first(a) FILTER (WHERE a>1) d FROM t

@@ -1,0 +1,1 @@
+SELECT sum(a) OVER (PARTITION BY g) s, a FROM t

@@ -1,0 +1,1 @@
+SELECT sum(a) s FROM t GROUP BY g HAVING s > 1

@@ -1,0 +1,1 @@
+SELECT sum(a)+1, max(a)*min(b), 1, 'x' FROM t

@@ -1,0 +1,1 @@
+SELECT sum(a), max(b), count(*), count(a), count(distinct g) FROM t

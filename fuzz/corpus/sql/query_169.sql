@@ -1,0 +1,1 @@
+SELECT sum(a), sum(a) FROM t

@@ -1,0 +1,1 @@
+SELECT t.* EXCLUDE a FROM t

@@ -1,0 +1,1 @@
+SELECT t.a FROM t, u WHERE t.a = u.a AND t.g = 'x'

@@ -1,0 +1,1 @@
+SELECT t.a, u.a, t.g, u.g FROM t JOIN u ON t.a=u.a

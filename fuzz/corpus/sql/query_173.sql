@@ -1,0 +1,1 @@
+SELECT t.g AS "g:u", u.g FROM t JOIN u ON t.a=u.a

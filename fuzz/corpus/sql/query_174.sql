@@ -1,0 +1,1 @@
+SELECT t.nope FROM t

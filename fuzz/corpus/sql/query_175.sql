@@ -1,0 +1,1 @@
+SELECT total(a) a, total(a) FILTER (WHERE a>100) b FROM t

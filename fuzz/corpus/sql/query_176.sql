@@ -1,0 +1,1 @@
+SELECT trunc(2.7) x

@@ -1,0 +1,1 @@
+SELECT u.* FROM t JOIN u ON t.a=u.a

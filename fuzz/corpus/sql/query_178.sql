@@ -1,0 +1,1 @@
+SELECT u.a FROM t JOIN u ON t.a=u.a

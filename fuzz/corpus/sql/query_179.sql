@@ -1,0 +1,1 @@
+SELECT upper(g) FROM t GROUP BY g ORDER BY g

@@ -1,0 +1,1 @@
+SELECT upper(g), count(*) FROM t GROUP BY upper(g) ORDER BY upper(g)

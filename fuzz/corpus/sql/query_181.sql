@@ -1,0 +1,1 @@
+SELECT x.* FROM t AS x WHERE t.a = 1

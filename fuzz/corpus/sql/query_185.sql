@@ -1,0 +1,1 @@
+WITH x AS (SELECT a FROM t), y(q) AS (SELECT a+1 FROM x) SELECT * FROM y ORDER BY q
