@@ -1,6 +1,7 @@
 /* add, sub, mul, truediv, floordiv, mod, truncdiv, pow, neg, abs. A binder unifies both sides (untyped literals
  * bend to the other one), so that one loop per physical type suffices; Decimals keep their scales and are
  * computed in whichever width their values need; text concatenates. */
+#include "func/each.h"
 #include "func/arith.h"
 
 #include "compute/decimal.h"
@@ -256,11 +257,26 @@ static nk_status bind_power(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
+/* Whether a list's items, or a value, can take part in arithmetic within lists: numbers, between two lists at once. */
+static bool has_number_items(const nk_dtype *dtype, bool beside_list)
+{
+	bool is_list = dtype->physical == NK_PHYSICAL_LIST;
+	while (dtype->physical == NK_PHYSICAL_LIST) {
+		dtype = dtype->fields[0].dtype;
+		if (is_list && beside_list && dtype->physical == NK_PHYSICAL_LIST)
+			return false;
+	}
+	return nk_type_is_numeric(dtype->id) || dtype->id == NK_TYPE_BOOLEAN || dtype->id == NK_TYPE_NULL;
+}
+
 static nk_status bind_binary(nk_bind *bind, nk_arith_op op, nk_error *err)
 {
 	const nk_dtype *left = bind->args[0].dtype, *right = bind->args[1].dtype;
 	nk_arith_plan *plan;
 	NK_TRY(nk__arith_plan(bind, op, &plan, err));
+	bool left_list = left->physical == NK_PHYSICAL_LIST, right_list = right->physical == NK_PHYSICAL_LIST;
+	if ((left_list || right_list) && op != NK_POW && has_number_items(left, right_list) && has_number_items(right, left_list))
+		return nk__bind_each(bind, bind->func, (uint64_t)left_list | (uint64_t)right_list << 1, err);
 	if (nk_type_is_nested(left->id) || nk_type_is_nested(right->id))
 		return refuse(bind, op, err);
 	if (nk_type_is_textual(left->id) || nk_type_is_textual(right->id))

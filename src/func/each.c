@@ -50,6 +50,30 @@ static void laid_out_release(laid_out *laid)
 	nk_buffer_unref(laid->own_offsets);
 }
 
+/* Of several arguments that are lists: a row that is null in one is null in all, so that lists beside it do not count.
+ * *out is NULL when there is nothing to combine. */
+static nk_status common_validity(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_buffer **out, nk_error *err)
+{
+	const each_plan *plan = call->data;
+	int n_lists = 0;
+	bool may_null = false;
+	for (int i = 0; i < plan->n_args; i++)
+		if (is_rows(plan, i)) {
+			n_lists++;
+			may_null |= nk__may_have_nulls(args[i]);
+		}
+	*out = NULL;
+	if (n_lists < 2 || !may_null)
+		return NK_OK;
+	NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), out, err));
+	nk_bitmap_fill((*out)->bytes, 0, n_rows, true);
+	for (int i = 0; i < plan->n_args; i++)
+		for (int64_t row = 0; is_rows(plan, i) && row < n_rows; row += 64)
+			nk__put_word((*out)->bytes, row, n_rows,
+			             nk_bitmap_word((*out)->bytes, row, n_rows) & nk__valid_word(args[i], row, n_rows));
+	return NK_OK;
+}
+
 static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_rows, laid_out *laid, nk_error *err)
 {
 	const each_plan *plan = call->data;
@@ -61,11 +85,21 @@ static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_r
 	if (!laid->lists || !laid->args)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for the arguments of `%s`", call->func->name);
 	bool unaligned = plan->inner.func->unaligned;
+	NK_AUTO(nk_buffer) validity = NULL;
+	NK_TRY(common_validity(call, args, n_rows, &validity, err));
 	for (int i = 0; i < plan->n_args; i++) {
 		if (!is_rows(plan, i))
 			continue;
 		nk_lists *lists = &laid->lists[i];
-		NK_TRY(nk_lists_of(call->memory, args[i], lists, err));
+		if (validity) {
+			NK_AUTO(nk_array) flat = NULL;
+			NK_AUTO(nk_array) masked = NULL;
+			NK_TRY(nk_array_flatten(call->memory, args[i], &flat, err));
+			NK_TRY(nk_array_with_validity(flat, nk_buffer_ref(validity), -1, &masked, err));
+			NK_TRY(nk_lists_of(call->memory, masked, lists, err));
+		} else {
+			NK_TRY(nk_lists_of(call->memory, args[i], lists, err));
+		}
 		laid->args[i] = nk_array_ref(lists->items);
 		if (!laid->first) {
 			laid->first = lists;
