@@ -35,6 +35,31 @@ class ExprName:
         return self._expr._rename("to_uppercase")
 
 
+    def map(self, function):
+        """The name that a Python function makes of the column's name.
+
+        Raises NotImplementedError for expressions that stand for columns that only the schema knows.
+        """
+        name = self._expr._rename("keep")._output_name()
+        if name is None:
+            raise NotImplementedError("`name.map` of columns that only the schema knows is not implemented yet")
+        return self._expr.alias(function(name))
+
+    def strip_prefix(self, prefix: str):
+        """The column's name without a prefix, where it has it."""
+        return self.map(lambda name: name.removeprefix(prefix))
+
+    def strip_suffix(self, suffix: str):
+        """The column's name without a suffix, where it has it."""
+        return self.map(lambda name: name.removesuffix(suffix))
+
+    def replace(self, pattern: str, value: str, *, literal: bool = False):
+        """The column's name with what matches a pattern replaced."""
+        from nanuk.series import Series
+
+        return self.map(lambda name: Series("", [name]).str.replace_all(pattern, value, literal=literal).item())
+
+
 class ExprMeta:
     """Questions about an expression."""
 

@@ -203,6 +203,35 @@ def contains(*substring) -> Selector:
     return _make("contains", _texts(substring, "substrings"))
 
 
+def matches(pattern: str) -> Selector:
+    """Columns whose names match a regular expression.
+
+    Raises ComputeError for a pattern that is none, when it is used.
+    """
+    if pattern == ".*":
+        return all()
+    return _make("matches", (pattern,))
+
+
+def alpha(*, ascii_only: bool = False, ignore_spaces: bool = True) -> Selector:
+    """Columns whose names are of letters only."""
+    return _of_characters("a-zA-Z" if ascii_only else r"\p{Alphabetic}", ignore_spaces)
+
+
+def digit(*, ascii_only: bool = False) -> Selector:
+    """Columns whose names are of digits only."""
+    return _of_characters("0-9" if ascii_only else r"\d", False)
+
+
+def alphanumeric(*, ascii_only: bool = False, ignore_spaces: bool = True) -> Selector:
+    """Columns whose names are of letters and digits only."""
+    return _of_characters("a-zA-Z0-9" if ascii_only else r"\p{Alphabetic}\d", ignore_spaces)
+
+
+def _of_characters(characters: str, ignore_spaces: bool) -> Selector:
+    return _make("matches", (f"^[{characters}{' ' if ignore_spaces else ''}]+$",))
+
+
 def exclude(columns, *more_columns) -> Selector:
     """All columns without some, given by name, dtype or selector."""
     return ~of_columns(flatten(columns, more_columns), strict=False)
@@ -253,6 +282,31 @@ temporal = _class("temporal", "Columns of dates, times and durations.")
 time = _class("time", "Time columns.")
 nested = _class("nested", "List and Struct columns.")
 struct = _class("struct", "Struct columns.")
+
+
+def categorical() -> Selector:
+    """Categorical columns: there are none yet."""
+    return empty()
+
+
+def enum() -> Selector:
+    """Enum columns: there are none yet."""
+    return empty()
+
+
+def object() -> Selector:
+    """Columns of Python objects: there are none."""
+    return empty()
+
+
+def array(inner=None, *, width: int | None = None) -> Selector:
+    """Array columns: there are none yet."""
+    return empty()
+
+
+def map() -> Selector:
+    """Map columns: there are none yet."""
+    return empty()
 
 
 def string(*, include_categorical: bool = False) -> Selector:

@@ -11,24 +11,29 @@ static nk_status refuse(const nk_bind *bind, nk_error *err)
 
 /* ---- Peaks ---- */
 
-/* Whether a row is beyond both neighbours, in the direction of sign; rows at the ends have one. A null neighbour makes
- * the answer null. */
+/* Whether a row is beyond both neighbours, in the direction of sign. The rows beyond the ends count as zero, as Polars has
+ * it. A null beside a value makes the answer null unless the other side decides it. */
 static nk_status peak_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
                              nk_error *err)
 {
 	int sign = *(const int *)call->data;
 	bool has_nulls = nk__may_have_nulls(args[0]);
 	NK_AUTO(nk_array) result = NULL;
+	NK_AUTO(nk_array) zero = NULL;
+	nk_scalar nothing = {.dtype = args[0]->dtype};
+	NK_TRY(nk_array_from_scalar(call->memory, &nothing, 1, &zero, err));
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, has_nulls, &result, err));
 	for (int64_t i = 0; i < n_rows; i++) {
 		bool known = nk_array_is_valid(args[0], i), beyond = true;
-		for (int64_t j = i - 1; j <= i + 1 && known && beyond; j += 2) {
-			if (j < 0 || j >= n_rows)
-				continue;
-			known = nk_array_is_valid(args[0], j);
-			beyond = known && nk_rows_compare(args[0], i, args[0], j) * sign > 0;
+		for (int64_t j = i - 1; j <= i + 1 && nk_array_is_valid(args[0], i) && beyond; j += 2) {
+			bool is_outside = j < 0 || j >= n_rows;
+			if (is_outside || nk_array_is_valid(args[0], j))
+				beyond =
+					nk_rows_compare(args[0], i, is_outside ? zero : args[0], is_outside ? 0 : j) * sign > 0;
+			else
+				known = false;
 		}
-		if (!known)
+		if (!known && beyond)
 			nk_bitmap_clear(nk_array_validity(result), i);
 		else if (beyond)
 			nk_bitmap_set(nk_array_values(result), i);

@@ -16,7 +16,7 @@ static const nk_rule RULES[] = {
 	/* While both still look as they were written. */
 	{NK_OPT_COMMON_SUBPLANS, nk__opt_common_subplans},
 	/* Predicates do not enter shared nodes, so what is cheaper computed twice is first made two nodes. */
-	{NK_OPT_COMMON_SUBPLANS, nk__opt_sharing},
+	{0, nk__opt_sharing},
 	/* Before joins are ordered: predicates turn cross joins into joins and decide the sizes. */
 	{NK_OPT_PREDICATE_PUSHDOWN, nk__opt_predicate_pushdown},
 	{NK_OPT_JOIN_ORDER, nk__opt_join_order},
