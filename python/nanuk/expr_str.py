@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nanuk import _nanuk
 from nanuk.exceptions import Removed
 
 
@@ -142,6 +143,51 @@ class ExprStr:
     def escape_regex(self):
         """Text as a pattern that matches it."""
         return self._expr._call("str.replace_all", r"([\\.+*?()|\[\]{}^$#&\-~])", r"\$1")
+
+    def split(self, by, *, inclusive: bool = False, literal: bool = True, strict: bool = True):
+        """The pieces between occurrences of a text, as a list; without `literal`, of a regular expression.
+
+        `inclusive` leaves the separator at the end of its piece. A bad expression raises ComputeError, or gives null unless
+        `strict`.
+        """
+        by = _nanuk.lit(by) if isinstance(by, str) or by is None else by
+        return self._expr._call("str.split", by, inclusive=inclusive, literal=literal, strict=strict)
+
+    def split_exact(self, by, n: int, *, inclusive: bool = False):
+        """The first n + 1 pieces between occurrences of a text, as a Struct with fields field_0 and so on."""
+        return self._fields(self.split(by, inclusive=inclusive), n + 1)
+
+    def extract_all(self, pattern):
+        """All that matches a regular expression, as a list."""
+        return self._expr._call("str.extract_all", pattern)
+
+    def _fields(self, pieces, n: int):
+        fields = [pieces.list.get(i, null_on_oob=True).alias(f"field_{i}") for i in range(n)]
+        from nanuk import struct
+
+        name = self._expr._output_name()
+        made = struct(fields)
+        return made if name is None else made.alias(name)
+
+    def join(self, delimiter: str = "", *, ignore_nulls: bool = True):
+        """All values as one text with a delimiter between them; a null makes it null unless they are ignored."""
+        return self._expr._call("str.join", delimiter=delimiter, ignore_nulls=ignore_nulls)
+
+    def to_titlecase(self):
+        """The first letter of each word as a capital, the others small."""
+        return self._expr._call("str.to_titlecase")
+
+    def contains_any(self, patterns, *, ascii_case_insensitive: bool = False):
+        """Whether text contains any of several texts; a list or a Series of them."""
+        if isinstance(patterns, _nanuk.Expr):
+            raise NotImplementedError("an expression as `patterns` is not implemented yet")
+        import re
+
+        alternatives = "|".join(re.escape(pattern) for pattern in patterns if pattern is not None)
+        flag = "(?i)" if ascii_case_insensitive else ""
+        if not alternatives:
+            return self._expr._call("is_null")._call("and", None)
+        return self._expr._call("str.contains", _nanuk.lit(f"{flag}(?:{alternatives})"))
 
     # ---- Dates and times ----
 

@@ -387,4 +387,14 @@ def thread_pool_size() -> int:
     return _nanuk.thread_count()
 
 
+def __getattr__(name: str):
+    """Functions of the package that lie in other modules."""
+    import nanuk
+
+    if name in nanuk.__all__:
+        return getattr(nanuk, name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
 __all__ = ["col", "is_polars_dtype", "set_random_seed", "when"]

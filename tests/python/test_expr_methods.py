@@ -177,3 +177,22 @@ def test_functions_that_are_lacking_say_so():
         pl.read_avro("x")
     with pytest.raises(AttributeError):
         pl.no_such_name  # noqa: B018
+
+
+def test_pieces_of_text():
+    series = pl.Series(["a,b,,c", ",", "", None])
+    assert values(series.str.split(",")) == [["a", "b", "", "c"], ["", ""], [""], None]
+    assert values(series.str.split(",", inclusive=True)) == [["a,", "b,", ",", "c"], [","], [], None]
+    assert values(pl.Series(["a1b22c"]).str.split(r"\d+", literal=False)) == [["a", "b", "c"]]
+    assert values(pl.Series(["éa", ""]).str.split("")) == [["é", "a"], []]
+    assert values(pl.Series(["a-b", "c_d"]).str.split(pl.Series(["-", "_"]))) == [["a", "b"], ["c", "d"]]
+    assert values(pl.Series(["a1b22c", None, "x"]).str.extract_all(r"\d+")) == [["1", "22"], None, []]
+    long = "a" * 30 + "," + "b" * 40
+    assert values(pl.Series([long]).str.split(",")) == [["a" * 30, "b" * 40]]
+    with pytest.raises(ComputeError):
+        pl.Series(["a"]).str.split("(", literal=False)
+    assert values(pl.Series(["a"]).str.split("(", literal=False, strict=False)) == [None]
+    assert values(pl.Series(["a", None, "b"]).str.join("-")) == ["a-b"]
+    assert values(pl.Series(["a", None, "b"]).str.join("-", ignore_nulls=False)) == [None]
+    assert values(pl.Series(["o'neil 3rd ÉLAN"]).str.to_titlecase()) == ["O'Neil 3Rd Élan"]
+    assert values(pl.Series(["abc", "x.z", None]).str.contains_any(["b", "."])) == [True, True, None]
