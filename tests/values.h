@@ -95,7 +95,8 @@ static inline const nk_dtype *values_guess(const char *at, const char *end)
 				is_float |= *c == '.' || *c == 'n' || *c == 'f' || *c == 'e';
 			one = nk_dtype_of(is_float ? NK_TYPE_FLOAT64 : NK_TYPE_INT64);
 		}
-		if (one && (!best || best->id == NK_TYPE_INT64 || one->id == NK_TYPE_LIST))
+		bool says_nothing = one && one->id == NK_TYPE_LIST && one->fields[0].dtype->id == NK_TYPE_NULL;
+		if (one && (!best || best->id == NK_TYPE_INT64 || (one->id == NK_TYPE_LIST && !says_nothing)))
 			best = one;
 		at = stop;
 	}

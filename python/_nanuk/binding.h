@@ -85,6 +85,7 @@ struct py_type {
 	bool is_unsigned;
 	int64_t per_second; /* temporal: 1000, 1000000 or 1000000000 */
 	int precision, scale;
+	int64_t width; /* of Arrays, which are lists here; -1: of Lists */
 	PyObject *zone; /* a ZoneInfo, or NULL */
 	int n_children;
 	const py_type **children;

@@ -60,6 +60,8 @@ static PyObject *extract_value(const py_type *type, const struct ArrowArray *arr
 	case PY_KIND_BINARY: return view_text(array, row, false);
 	case PY_KIND_DATE: return py_temporal(type, ((const int32_t *)array->buffers[1])[row]);
 	case PY_KIND_LIST: {
+		if (type->width >= 0)
+			return extract_rows(type->children[0], array->children[0], row * type->width, (row + 1) * type->width);
 		const int64_t *offsets = array->buffers[1];
 		return extract_rows(type->children[0], array->children[0], offsets[row], offsets[row + 1]);
 	}

@@ -140,9 +140,20 @@ static const char *parse_kind(const char *text, py_type **out)
 		type->scale = *end == ',' ? (int)strtol(end + 1, &end, 10) : 0;
 		return *end == ')' ? end + 1 : NULL;
 	}
+	if (strncmp(text, "Array(", 6) == 0) {
+		py_type *type = *out = new_type(PY_KIND_LIST), *item = NULL;
+		at = type ? parse(text + 6, &item) : NULL;
+		if (!at || strncmp(at, ", ", 2) != 0 || !add_child(type, item, NULL))
+			return NULL;
+		char *end;
+		type->width = strtoll(at + 2, &end, 10);
+		return *end == ')' ? end + 1 : NULL;
+	}
 	if (strncmp(text, "List(", 5) == 0) {
 		py_type *type = *out = new_type(PY_KIND_LIST), *item = NULL;
 		at = type ? parse(text + 5, &item) : NULL;
+		if (type)
+			type->width = -1;
 		return at && *at == ')' && add_child(type, item, NULL) ? at + 1 : NULL;
 	}
 	if (strncmp(text, "Struct{", 7) == 0) {

@@ -144,7 +144,7 @@ nk_status nk_series_rechunk(nk_series *series, nk_series **out, nk_error *err)
 static nk_status nested_value(const nk_context *context, const nk_array *chunk, int64_t row, nk_series **out, nk_error *err)
 {
 	NK_AUTO(nk_array) part = NULL;
-	if (chunk->dtype->id == NK_TYPE_LIST) {
+	if (chunk->dtype->physical == NK_PHYSICAL_LIST) {
 		const int64_t *offsets = chunk->values;
 		NK_TRY(nk_array_slice(context->memory, chunk->children[0], offsets[row], offsets[row + 1] - offsets[row], &part, err));
 	} else {

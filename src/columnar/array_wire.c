@@ -77,7 +77,7 @@ static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dty
                              nk_error *err)
 {
 	NK_AUTO(nk_buffer) validity = validity_in;
-	if (dtype->id == NK_TYPE_LIST) {
+	if (dtype->physical == NK_PHYSICAL_LIST) {
 		NK_AUTO(nk_buffer) offsets = NULL;
 		NK_TRY(nk_buffer_new(memory, (n + 1) * 8, &offsets, err));
 		int64_t *at = (int64_t *)(void *)offsets->bytes;

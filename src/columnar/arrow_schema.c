@@ -94,7 +94,12 @@ static nk_status import_nested(const struct ArrowSchema *schema, int depth, cons
 			return nk_fail(err, NK_INVALID_OPERATION, "an Arrow list of %lld children",
 			               (long long)schema->n_children);
 		NK_TRY(import_dtype(schema->children[0], depth + 1, &item, err));
-		return checked(nk_dtype_list(item), out, err);
+		if (format[1] != 'w')
+			return checked(nk_dtype_list(item), out, err);
+		long long width = atoll(format + 3);
+		if (width < 0 || width > INT32_MAX)
+			return nk_fail(err, NK_INVALID_OPERATION, "an Arrow list of width %lld", width);
+		return checked(nk_dtype_array(item, width), out, err);
 	}
 	if (strcmp(format, "+s") != 0)
 		return nk_fail(err, NK_INVALID_OPERATION, "the Arrow type \"%s\" is not supported", format);
@@ -160,6 +165,7 @@ static void write_format(const nk_dtype *dtype, char *out, size_t n_out)
 	case NK_TYPE_DURATION: snprintf(out, n_out, "tD%c", unit_letters[dtype->unit]); break;
 	case NK_TYPE_TIME: snprintf(out, n_out, "ttn"); break;
 	case NK_TYPE_LIST: snprintf(out, n_out, "+L"); break;
+	case NK_TYPE_ARRAY: snprintf(out, n_out, "+w:%lld", (long long)dtype->width); break;
 	default: snprintf(out, n_out, "+s"); break;
 	}
 }

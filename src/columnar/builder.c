@@ -211,6 +211,7 @@ nk_status nk_builder_append_scalar(nk_builder *builder, const nk_scalar *scalar,
 	case NK_TYPE_STRING:
 	case NK_TYPE_BINARY: return nk_builder_append_bytes(builder, scalar->bytes, scalar->n_bytes, err);
 	case NK_TYPE_LIST:
+	case NK_TYPE_ARRAY:
 	case NK_TYPE_STRUCT: return wrong_kind(builder, "a nested scalar", err);
 	default: return nk_builder_append_integer(builder, scalar->integer, err);
 	}
@@ -221,8 +222,12 @@ nk_status nk_builder_append_nested(nk_builder *builder, nk_error *err)
 	if (builder->physical != NK_PHYSICAL_LIST && builder->physical != NK_PHYSICAL_STRUCT)
 		return wrong_kind(builder, "a nested value", err);
 	NK_TRY(make_room(builder, err));
+	int64_t *offsets = builder->values;
 	if (builder->physical == NK_PHYSICAL_LIST)
-		((int64_t *)builder->values)[builder->n_rows + 1] = builder->children[0]->n_rows;
+		offsets[builder->n_rows + 1] = builder->children[0]->n_rows;
+	if (builder->dtype->id == NK_TYPE_ARRAY &&
+	    offsets[builder->n_rows + 1] - offsets[builder->n_rows] != builder->dtype->width)
+		return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld", (long long)builder->dtype->width);
 	for (int i = 0; builder->physical == NK_PHYSICAL_STRUCT && i < builder->n_children; i++)
 		if (builder->children[i]->n_rows != builder->n_rows + 1)
 			return nk_fail(err, NK_SHAPE, "field '%s' of a struct was not given exactly one value",

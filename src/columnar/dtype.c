@@ -164,6 +164,27 @@ const nk_dtype *nk_dtype_list(const nk_dtype *item)
 		&short_name);
 }
 
+const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width)
+{
+	NK_TEXT(text);
+	NK_TEXT(short_name);
+	nk_text_format(&text, "Array(%s, %lld)", item->text, (long long)width);
+	const nk_dtype *inner = item;
+	while (inner->id == NK_TYPE_ARRAY)
+		inner = inner->fields[0].dtype;
+	nk_text_format(&short_name, "array[%s, %s%lld", nk_dtype_short_name(inner), inner == item ? "" : "(", (long long)width);
+	for (const nk_dtype *at = item; at != inner; at = at->fields[0].dtype)
+		nk_text_format(&short_name, ", %lld", (long long)at->width);
+	nk_text_append_string(&short_name, inner == item ? "]" : ")]");
+	nk_field field = {.name = "item", .dtype = item};
+	return intern(&(nk_dtype){.id = NK_TYPE_ARRAY,
+	                          .physical = NK_PHYSICAL_LIST,
+	                          .width = width,
+	                          .n_fields = 1,
+	                          .fields = &field},
+	              &text, &short_name);
+}
+
 static void append_quoted(nk_text *text, const char *name)
 {
 	nk_text_append_char(text, '"');
@@ -334,6 +355,18 @@ static nk_status parse_parameters(parser *p, const nk_dtype **out, nk_error *err
 		const nk_dtype *item;
 		NK_TRY(parse_dtype(p, &item, err));
 		return accept(p, ")") ? checked(nk_dtype_list(item), out, err) : parse_fail(p, err);
+	}
+	if (accept(p, "Array(")) {
+		const nk_dtype *item;
+		char *end;
+		NK_TRY(parse_dtype(p, &item, err));
+		if (!accept(p, ", ") || *p->at < '0' || *p->at > '9')
+			return parse_fail(p, err);
+		long long width = strtoll(p->at, &end, 10);
+		p->at = end;
+		if (width > INT32_MAX || !accept(p, ")"))
+			return parse_fail(p, err);
+		return checked(nk_dtype_array(item, width), out, err);
 	}
 	if (accept(p, "Struct{"))
 		return parse_struct(p, out, err);

@@ -31,6 +31,7 @@ typedef enum nk_type_id {
 	NK_TYPE_TIME,     /* int64 nanoseconds since midnight */
 	NK_TYPE_LIST,
 	NK_TYPE_STRUCT,
+	NK_TYPE_ARRAY, /* lists of one width; as arrays they are lists, whose null rows have any number of items */
 	NK_TYPE_N,
 } nk_type_id;
 
@@ -69,7 +70,8 @@ struct nk_dtype {
 	nk_time_unit unit;     /* Datetime, Duration */
 	int precision, scale;  /* Decimal: 1..38, 0..precision */
 	const char *time_zone; /* Datetime: NULL when naive; interned */
-	int n_fields;          /* List: 1 (the item), Struct: its fields */
+	int64_t width;         /* Array: items of a valid row */
+	int n_fields;          /* List, Array: 1 (the item), Struct: its fields */
 	const nk_field *fields;
 	const char *text; /* "Int64", "Datetime(us, UTC)", "Decimal(10, 2)", "List(Int64)", "Struct{...}" */
 };
@@ -84,6 +86,7 @@ const nk_dtype *nk_dtype_decimal(int precision, int scale);
 const nk_dtype *nk_dtype_datetime(nk_time_unit unit, const char *time_zone);
 const nk_dtype *nk_dtype_duration(nk_time_unit unit);
 const nk_dtype *nk_dtype_list(const nk_dtype *item);
+const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width);
 const nk_dtype *nk_dtype_struct(const nk_field *fields, int n_fields);
 
 /* The inverse of ->text. Fails with NK_INVALID_OPERATION. */
@@ -103,7 +106,7 @@ static inline bool nk_type_is_integer(nk_type_id id) { return id >= NK_TYPE_INT8
 static inline bool nk_type_is_float(nk_type_id id) { return id == NK_TYPE_FLOAT32 || id == NK_TYPE_FLOAT64; }
 static inline bool nk_type_is_numeric(nk_type_id id) { return id >= NK_TYPE_INT8 && id <= NK_TYPE_DECIMAL; }
 static inline bool nk_type_is_temporal(nk_type_id id) { return id >= NK_TYPE_DATE && id <= NK_TYPE_TIME; }
-static inline bool nk_type_is_nested(nk_type_id id) { return id == NK_TYPE_LIST || id == NK_TYPE_STRUCT; }
+static inline bool nk_type_is_nested(nk_type_id id) { return id >= NK_TYPE_LIST && id <= NK_TYPE_ARRAY; }
 static inline bool nk_type_is_textual(nk_type_id id) { return id == NK_TYPE_STRING || id == NK_TYPE_BINARY; }
 
 /* Units per second, and the power of ten of a Decimal's scale (0..38). */

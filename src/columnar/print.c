@@ -297,6 +297,7 @@ void nk_print_scalar(nk_text *out, const nk_scalar *scalar, bool quoted, const n
 	case NK_TYPE_TIME: print_time(out, integer); break;
 	case NK_TYPE_DECIMAL: print_integer(out, scalar->integer, dtype->scale, options); break;
 	case NK_TYPE_LIST:
+	case NK_TYPE_ARRAY:
 	case NK_TYPE_STRUCT: nk_print_value(out, scalar->nested, 0, quoted, options); break;
 	default: print_integer(out, scalar->integer, 0, options); break;
 	}
@@ -306,7 +307,7 @@ void nk_print_value(nk_text *out, const nk_array *array, int64_t row, bool quote
                     const nk_print_options *options)
 {
 	nk_scalar value = nk_scalar_read(array, row);
-	if (!value.is_null && array->dtype->id == NK_TYPE_LIST) {
+	if (!value.is_null && array->dtype->physical == NK_PHYSICAL_LIST) {
 		const int64_t *offsets = (const int64_t *)array->values + nk_array_index(array, row);
 		print_list(out, array->children[0], offsets[0], offsets[1], options);
 	} else if (!value.is_null && array->dtype->id == NK_TYPE_STRUCT) {

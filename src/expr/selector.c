@@ -102,6 +102,8 @@ static uint32_t class_of(const nk_dtype *dtype)
 		return NK_CLASS_TIME;
 	case NK_TYPE_LIST:
 		return NK_CLASS_NESTED | NK_CLASS_LIST;
+	case NK_TYPE_ARRAY:
+		return NK_CLASS_NESTED;
 	case NK_TYPE_STRUCT:
 		return NK_CLASS_NESTED | NK_CLASS_STRUCT;
 	case NK_TYPE_NULL:

@@ -360,7 +360,12 @@ static nk_status check_times(nk_casting *casting, nk_array *times, nk_array **ou
 static nk_status cast_list(nk_casting *casting, nk_array **out, nk_error *err)
 {
 	const nk_array *array = casting->array;
+	const int64_t *from = array->values;
 	nk_array *items = NULL;
+	int64_t width = casting->dtype->width;
+	for (int64_t i = 0; casting->dtype->id == NK_TYPE_ARRAY && i < array->n_rows; i++)
+		if (from[i + 1] - from[i] != width && nk__casting_valid(casting, i))
+			return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld", (long long)width);
 	NK_TRY(nk_cast(casting->memory, array->children[0], casting->dtype->fields[0].dtype, casting->mode,
 	               &items, err));
 	NK_AUTO(nk_buffer) offsets = NULL;
@@ -445,7 +450,9 @@ bool nk_cast_exists(const nk_dtype *from, const nk_dtype *to)
 		return true;
 	if (to->id == NK_TYPE_NULL)
 		return false;
-	if (from->id == NK_TYPE_LIST && to->id == NK_TYPE_LIST)
+	if (from->id == NK_TYPE_ARRAY && to->id == NK_TYPE_ARRAY && from->width != to->width)
+		return false;
+	if (from->physical == NK_PHYSICAL_LIST && to->physical == NK_PHYSICAL_LIST)
 		return nk_cast_exists(from->fields[0].dtype, to->fields[0].dtype);
 	if (from->id == NK_TYPE_STRUCT && to->id == NK_TYPE_STRUCT) {
 		bool all = true;
@@ -556,7 +563,7 @@ static nk_status cast_flat(nk_casting *casting, nk_array **out, nk_error *err)
 	const nk_dtype *from = array->dtype, *to = casting->dtype;
 	if (is_renaming(array, to))
 		return nk_array_retype(array, to, out, err);
-	if (from->id == NK_TYPE_LIST)
+	if (from->physical == NK_PHYSICAL_LIST)
 		return cast_list(casting, out, err);
 	if (from->id == NK_TYPE_STRUCT)
 		return cast_struct(casting, out, err);

@@ -305,6 +305,9 @@ nk_status nk__bind_each(nk_bind *bind, const nk_func *base, uint64_t rows, nk_er
 	NK_TRY(base->bind(inner, err));
 	plan->gives_rows = rows && base->height != NK_AGGREGATING;
 	bind->dtype = plan->gives_rows ? list_of(inner->dtype) : inner->dtype;
+	for (int i = 0; i < bind->n_args && base->height == NK_ELEMENTWISE; i++)
+		if (is_rows(plan, i) && bind->args[i].dtype->id == NK_TYPE_ARRAY) /* items for items: the width stays */
+			bind->dtype = nk_dtype_array(inner->dtype, bind->args[i].dtype->width);
 	bool out_of_memory = !bind->dtype;
 	for (int i = 0; i < NK_MAX_CASTS && i < NK_MAX(bind->n_args, 1); i++) {
 		const nk_dtype *item = inner->casts[i];

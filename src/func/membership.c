@@ -160,7 +160,7 @@ static nk_status is_in_kernel(const nk_call *call, nk_array *const *args, int64_
 	value_set local = {0};
 	NK_AUTO(value_set) guard = &local;
 	const value_set *set = plan->set;
-	bool is_list = haystack->dtype->id == NK_TYPE_LIST;
+	bool is_list = haystack->dtype->physical == NK_PHYSICAL_LIST;
 	if (!set && is_list && haystack->encoding == NK_CONSTANT && nk_array_is_valid(haystack, 0)) {
 		NK_AUTO(nk_array) items = NULL;
 		NK_TRY(items_of(memory, haystack, &items, err));
@@ -215,7 +215,7 @@ static nk_status bind_is_in(nk_bind *bind, nk_error *err)
 {
 	const nk_dtype *needle = bind->args[0].dtype, *haystack = bind->args[1].dtype;
 	const nk_scalar *literal = bind->args[1].literal;
-	bool is_list = haystack->id == NK_TYPE_LIST && !(needle->id == NK_TYPE_LIST && haystack == needle);
+	bool is_list = haystack->physical == NK_PHYSICAL_LIST && haystack != needle;
 	const nk_dtype *item = is_list ? haystack->fields[0].dtype : haystack;
 	if (!is_list && haystack->id != NK_TYPE_NULL)
 		return nk_fail(err, NK_INVALID_OPERATION, "`is_in` needs a list to search in, got %s",

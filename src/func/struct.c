@@ -1,7 +1,9 @@
 /* Structs: made of columns, taken apart, renamed. Names come as the fields of a Struct dtype in the option "fields"
  * (dtypes in it mean nothing): binding writes the arguments' names there (func.h: names_fields). A null struct has no
  * fields that are anything but null. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compute/nested.h"
 #include "compute/select.h"
@@ -268,11 +270,16 @@ static nk_status bind_to_struct(nk_bind *bind, nk_error *err)
 	const nk_dtype *names = bind->options[FIELDS].dtype;
 	if (bind->args[0].dtype->physical != NK_PHYSICAL_LIST)
 		return nk__refuse_list(bind, 0, err);
-	int n = names ? names->n_fields : 0;
+	int n = names ? names->n_fields : (int)bind->args[0].dtype->width;
 	nk_field *fields;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &fields, n + 1, err));
-	for (int i = 0; i < n; i++)
-		fields[i] = (nk_field){names->fields[i].name, bind->args[0].dtype->fields[0].dtype};
+	for (int i = 0; i < n; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "field_%d", i);
+		fields[i] = (nk_field){names ? names->fields[i].name : NULL, bind->args[0].dtype->fields[0].dtype};
+		if (!names)
+			NK_TRY(nk_arena_string(bind->arena, name, (int64_t)strlen(name), &fields[i].name, err));
+	}
 	bind->dtype = nk_dtype_struct(fields, n);
 	bind->kernel = to_struct_kernel;
 	return bind->dtype ? NK_OK : no_memory(err);

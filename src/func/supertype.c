@@ -147,9 +147,12 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b)
 	if (nk_type_is_numeric(a->id) && nk_type_is_numeric(b->id))
 		return of_numbers(a, b);
 	if (nk_type_is_nested(a->id) || nk_type_is_nested(b->id)) {
-		if (a->id == NK_TYPE_LIST && b->id == NK_TYPE_LIST) {
+		if (a->physical == NK_PHYSICAL_LIST && b->physical == NK_PHYSICAL_LIST) {
 			const nk_dtype *item = nk_supertype(a->fields[0].dtype, b->fields[0].dtype);
-			return item ? nk_dtype_list(item) : NULL;
+			bool is_array = a->id == NK_TYPE_ARRAY && b->id == NK_TYPE_ARRAY;
+			if (!item || (is_array && a->width != b->width))
+				return NULL;
+			return is_array ? nk_dtype_array(item, a->width) : nk_dtype_list(item);
 		}
 		return a->id == NK_TYPE_STRUCT && b->id == NK_TYPE_STRUCT ? of_structs(a, b) : NULL;
 	}

@@ -10,6 +10,8 @@ int main(void)
 		if (!example)
 			continue;
 		values_check(example);
+		if (strstr(example, " ! ")) /* fails whatever memory there is */
+			continue;
 		for (int64_t n = 0; n < 1000 && !values_survives(example, n); n++)
 			;
 	}

@@ -454,8 +454,9 @@ class List(NestedType):
 
 
 class Array(NestedType):
-    """Lists of one length; no column has this dtype yet."""
+    """Lists of one length."""
 
+    inner = None
     _text = "Array"
 
     def __init__(self, inner, shape: int | tuple[int, ...] | None = None) -> None:
@@ -466,6 +467,10 @@ class Array(NestedType):
         else:
             self.inner = Array(inner, shape[1:]) if len(shape) > 1 else parse_into_dtype(inner)
             self.size = shape[0]
+
+    @property
+    def _text(self) -> str:
+        return f"Array({self.inner._text}, {self.size})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -565,6 +570,10 @@ def _parse(text: str, at: int):
     if name == "List":
         inner, end = _parse(text, end + 1)
         return List(inner), end + 1
+    if name == "Array":
+        inner, end = _parse(text, end + 1)
+        close = text.index(")", end)
+        return Array(inner, int(text[end + 2 : close])), close + 1
     if name == "Struct":
         fields = []
         end += 1
