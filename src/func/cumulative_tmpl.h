@@ -1,5 +1,5 @@
-/* Running folds of one type. Include with T, SUFFIX, U (T's unsigned twin for sums that wrap, or T), ACC (what floats
- * sum in) and IS_FLOAT. Rows under null keep the fold as it stands. */
+/* Running folds of one type. Include with T, SUFFIX, U (T's unsigned twin for sums that wrap, or T), ACC
+ * (what floats sum in) and IS_FLOAT. Rows under null keep the fold as it stands. */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 

@@ -1,7 +1,8 @@
 /* Exponentially weighted moments of one group, of one type. Include with T and SUFFIX.
  *
- * The weight of all that came before decays by (1 - alpha) a row; a new value weighs 1 when adjusting, else alpha with
- * the weights kept summing to one. Mean and variance are updated by the new value's share of the weight. */
+ * The weight of all that came before decays by (1 - alpha) a row; a new value weighs 1 when adjusting,
+ * else alpha with the weights kept summing to one. Mean and variance are updated by the new value's share
+ * of the weight. */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 

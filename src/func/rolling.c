@@ -7,12 +7,7 @@
 #include "func/ordered.h"
 #include "func/words.h"
 
-typedef struct plan {
-	nk_rolling rolling;
-	nk_rolling_way *way;
-	nk_physical physical; /* of the result as computed */
-	const nk_dtype *computed;
-} plan;
+typedef nk_rolling_plan plan;
 
 /* Numbers that stand for a temporal mean, as the temporal dtype: whole units, cut towards zero. */
 static nk_status to_temporal(const nk_call *call, const nk_dtype *input, const nk_array *numbers,
@@ -35,18 +30,15 @@ static nk_status narrow(const nk_call *call, const nk_array *numbers, nk_array *
 	return NK_OK;
 }
 
-static nk_status roll(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
-                      nk_array **out, nk_error *err)
+nk_status nk__rolling_run(const nk_call *call, const nk_rolling_plan *p, const nk_rolling *rolling,
+                          const nk_array *array, int64_t n_groups, const int64_t *offsets, nk_array **out,
+                          nk_error *err)
 {
-	const plan *p = call->data;
-	NK_AUTO(nk_array) array = NULL;
 	NK_AUTO(nk_array) result = NULL;
-	NK_TRY(nk_array_flatten(call->memory, args[0], &array, err));
 	if (array->physical == NK_PHYSICAL_NONE)
 		return nk_array_new_null(call->memory, call->dtype, array->n_rows, out, err);
-	nk_physical physical = p->physical == NK_PHYSICAL_NONE ? array->physical : p->physical;
-	NK_TRY(nk_array_alloc(call->memory, p->computed, physical, array->n_rows, true, &result, err));
-	NK_TRY(p->way(&p->rolling, call->memory, array, n_groups, offsets, result, err));
+	NK_TRY(nk_array_alloc(call->memory, p->computed, p->physical, array->n_rows, true, &result, err));
+	NK_TRY(p->way(rolling, call->memory, array, n_groups, offsets, result, err));
 	result->n_nulls = -1;
 	if (p->computed == call->dtype) {
 		*out = NK_STEAL(result);
@@ -54,7 +46,16 @@ static nk_status roll(const nk_call *call, nk_array *const *args, int64_t n_grou
 	}
 	if (call->dtype->id == NK_TYPE_FLOAT32)
 		return narrow(call, result, out, err);
-	return to_temporal(call, p->rolling.input, result, out, err);
+	return to_temporal(call, rolling->input, result, out, err);
+}
+
+static nk_status roll(const nk_call *call, nk_array *const *args, int64_t n_groups, const int64_t *offsets,
+                      nk_array **out, nk_error *err)
+{
+	const plan *p = call->data;
+	NK_AUTO(nk_array) array = NULL;
+	NK_TRY(nk_array_flatten(call->memory, args[0], &array, err));
+	return nk__rolling_run(call, p, &p->rolling, array, n_groups, offsets, out, err);
 }
 
 /* Weights come as text, numbers separated by commas: one for each row of a window. */
@@ -149,30 +150,52 @@ static int64_t option_integer(const nk_bind *bind, const char *name)
 	return bind->options[nk_func_option(bind->func, name)].integer;
 }
 
-static nk_status bind_rolling(nk_bind *bind, nk_rolling_kind kind, nk_error *err)
+nk_status nk__rolling_bind(nk_bind *bind, nk_rolling_kind kind, nk_rolling_plan **out, nk_error *err)
 {
 	plan *p;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &p, 1, err));
 	nk_rolling *r = &p->rolling;
 	r->kind = kind;
 	r->input = bind->args[0].dtype;
-	r->window_size = option_integer(bind, "window_size");
 	r->min_samples = option_integer(bind, "min_samples");
-	r->center = bind->options[nk_func_option(bind->func, "center")].boolean;
-	if (r->window_size < 0)
-		return nk_fail(err, NK_OVERFLOW, "can't convert negative int to unsigned");
-	if (r->min_samples < 0)
-		r->min_samples = r->window_size;
-	if (r->min_samples > r->window_size)
-		return nk_fail(err, NK_INVALID_OPERATION, "`min_periods` (%lld) should be <= `window_size` (%lld)",
-		               (long long)r->min_samples, (long long)r->window_size);
 	if (kind == NK_ROLLING_VAR || kind == NK_ROLLING_STD)
 		r->ddof = option_integer(bind, "ddof");
 	if (kind == NK_ROLLING_SKEW || kind == NK_ROLLING_KURTOSIS)
 		r->bias = bind->options[nk_func_option(bind->func, "bias")].boolean;
 	if (kind == NK_ROLLING_KURTOSIS)
 		r->fisher = bind->options[nk_func_option(bind->func, "fisher")].boolean;
-	NK_TRY(bind_number(bind, p, err));
+	if (kind == NK_ROLLING_QUANTILE) { /* without options it is the median */
+		int at = nk_func_option(bind->func, "interpolation");
+		const char *name = at < 0 ? "linear" : bind->options[at].string;
+		r->quantile = at < 0 ? 0.5 : bind->options[nk_func_option(bind->func, "quantile")].floating;
+		if (!nk_interpolation_parse(name, &r->interpolation))
+			return nk_fail(
+				err, NK_VALUE,
+				"`interpolation` must be one of {'lower', 'higher', 'nearest', 'linear', 'midpoint', "
+				"'equiprobable'}, got %s",
+				name);
+	}
+	int at = nk_func_option(bind->func, "center");
+	if (at >= 0) { /* windows of rows */
+		r->center = bind->options[at].boolean;
+		r->window_size = option_integer(bind, "window_size");
+		if (r->window_size < 0)
+			return nk_fail(err, NK_OVERFLOW, "can't convert negative int to unsigned");
+		if (r->min_samples < 0)
+			r->min_samples = r->window_size;
+		if (r->min_samples > r->window_size)
+			return nk_fail(err, NK_INVALID_OPERATION,
+			               "`min_periods` (%lld) should be <= `window_size` (%lld)",
+			               (long long)r->min_samples, (long long)r->window_size);
+	}
+	*out = p;
+	return bind_number(bind, p, err);
+}
+
+static nk_status bind_rolling(nk_bind *bind, nk_rolling_kind kind, nk_error *err)
+{
+	plan *p;
+	NK_TRY(nk__rolling_bind(bind, kind, &p, err));
 	bind->data = p;
 	bind->segmented = roll;
 	return NK_OK;
@@ -192,25 +215,7 @@ static nk_status bind_kurtosis(nk_bind *bind, nk_error *err)
 
 static nk_status bind_quantile(nk_bind *bind, nk_error *err)
 {
-	NK_TRY(bind_rolling(bind, NK_ROLLING_QUANTILE, err));
-	nk_rolling *r = &((plan *)(uintptr_t)bind->data)->rolling;
-	const char *name = bind->options[nk_func_option(bind->func, "interpolation")].string;
-	r->quantile = bind->options[nk_func_option(bind->func, "quantile")].floating;
-	if (!nk_interpolation_parse(name, &r->interpolation))
-		return nk_fail(err, NK_VALUE,
-		               "`interpolation` must be one of {'lower', 'higher', 'nearest', 'linear', 'midpoint', "
-		               "'equiprobable'}, got %s",
-		               name);
-	return NK_OK;
-}
-
-static nk_status bind_median(nk_bind *bind, nk_error *err)
-{
-	NK_TRY(bind_rolling(bind, NK_ROLLING_QUANTILE, err));
-	nk_rolling *r = &((plan *)(uintptr_t)bind->data)->rolling;
-	r->quantile = 0.5;
-	r->interpolation = NK_LINEAR;
-	return NK_OK;
+	return bind_rolling(bind, NK_ROLLING_QUANTILE, err);
 }
 
 #define WINDOW_OPTIONS                                           \
@@ -335,7 +340,7 @@ const nk_func nk__funcs_rolling[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
-		.bind = bind_median,
+		.bind = bind_quantile,
 	},
 	{
 		.name = "rolling_quantile",

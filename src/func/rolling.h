@@ -8,6 +8,7 @@
 
 #include "columnar/array.h"
 #include "compute/quantile.h"
+#include "func/func.h"
 
 typedef enum nk_rolling_kind {
 	NK_ROLLING_SUM,
@@ -31,12 +32,19 @@ typedef struct nk_rolling {
 	nk_interpolation interpolation;
 	const double *weights; /* window_size of them; NULL: none */
 	const nk_dtype *input; /* what came, before casts: says what a mean becomes */
+	/* Windows of their own, for every row, ascending within a group; NULL: of window_size rows. */
+	const int64_t *starts, *ends;
 } nk_rolling;
 
 /* Rows [*start, *end) of segment [from, to) are in the window of row i. */
 static inline void nk__rolling_window(const nk_rolling *r, int64_t i, int64_t from, int64_t to,
                                       int64_t *start, int64_t *end)
 {
+	if (r->starts) {
+		*start = r->starts[i];
+		*end = r->ends[i];
+		return;
+	}
 	if (r->window_size == 0) {
 		*start = *end = i;
 		return;
@@ -52,7 +60,7 @@ static inline int64_t nk__rolling_room(const nk_rolling *r, const int64_t *offse
 	int64_t longest = 1, room = 2;
 	for (int64_t g = 0; g < n_groups; g++)
 		longest = longest < offsets[g + 1] - offsets[g] ? offsets[g + 1] - offsets[g] : longest;
-	if (r->window_size < longest)
+	if (!r->starts && r->window_size < longest)
 		longest = r->window_size;
 	while (room <= longest)
 		room *= 2;
@@ -68,5 +76,21 @@ nk_rolling_way nk__rolling_fold;      /* sum, mean (floats only), min, max: what
 nk_rolling_way nk__rolling_moments;   /* var, std, skew, kurtosis: floats */
 nk_rolling_way nk__rolling_quantiles; /* Float64 */
 nk_rolling_way nk__rolling_weighted;  /* any but quantiles: Float64 without nulls */
+
+/* A function bound: what rolling.c and rolling_by.c share. */
+typedef struct nk_rolling_plan {
+	nk_rolling rolling;
+	nk_rolling_way *way;
+	nk_physical physical; /* of the result as computed */
+	const nk_dtype *computed;
+} nk_rolling_plan;
+
+/* A plan with the options of the function's kind that all kinds of windows have, and the dtypes for the first argument. */
+NK_MUST_CHECK nk_status nk__rolling_bind(nk_bind *bind, nk_rolling_kind kind, nk_rolling_plan **out,
+                                         nk_error *err);
+/* Compute over a flat array and give the result its dtype. */
+NK_MUST_CHECK nk_status nk__rolling_run(const nk_call *call, const nk_rolling_plan *plan,
+                                        const nk_rolling *rolling, const nk_array *array, int64_t n_groups,
+                                        const int64_t *offsets, nk_array **out, nk_error *err);
 
 #endif

@@ -64,7 +64,7 @@
 #include "func/rolling_tmpl.h"
 
 typedef void roll_loop(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
-                       const int64_t *offsets, void *ends, void *out, uint8_t *known);
+                       const int64_t *offsets, void *suffixes, int64_t mask, void *out, uint8_t *known);
 
 static roll_loop *const loops[NK_PHYSICAL_N] = {
 	[NK_PHYSICAL_I8] = roll_i8,   [NK_PHYSICAL_I16] = roll_i16,   [NK_PHYSICAL_I32] = roll_i32,
@@ -81,18 +81,20 @@ static const uint8_t *nulls_of(const nk_array *array)
 nk_status nk__rolling_fold(const nk_rolling *r, nk_memory *memory, const nk_array *array, int64_t n_groups,
                            const int64_t *offsets, nk_array *result, nk_error *err)
 {
-	NK_AUTO(nk_buffer) ends = NULL, *bytes = NULL;
-	NK_TRY(nk_buffer_new(memory, nk__rolling_room(r, offsets, n_groups) * 16, &ends, err));
+	NK_AUTO(nk_buffer) suffixes = NULL, *bytes = NULL;
+	int64_t room = nk__rolling_room(r, offsets, n_groups);
+	NK_TRY(nk_buffer_new(memory, room * 16, &suffixes, err));
 	if (array->physical != NK_PHYSICAL_BOOL) {
-		loops[array->physical](r, array->values, nulls_of(array), n_groups, offsets, ends->bytes,
-		                       nk_array_values(result), nk_array_validity(result));
+		loops[array->physical](r, array->values, nulls_of(array), n_groups, offsets, suffixes->bytes,
+		                       room - 1, nk_array_values(result), nk_array_validity(result));
 		return NK_OK;
 	}
 	NK_TRY(nk_buffer_new(memory, array->n_rows * 2, &bytes, err));
 	uint8_t *from = bytes->bytes, *to = from + array->n_rows, *bits = nk_array_values(result);
 	for (int64_t i = 0; i < array->n_rows; i++)
 		from[i] = nk_bitmap_get(array->values, i);
-	roll_u8(r, from, nulls_of(array), n_groups, offsets, ends->bytes, to, nk_array_validity(result));
+	roll_u8(r, from, nulls_of(array), n_groups, offsets, suffixes->bytes, room - 1, to,
+	        nk_array_validity(result));
 	for (int64_t i = 0; i < array->n_rows; i++)
 		nk_bitmap_put(bits, i, to[i]);
 	return NK_OK;

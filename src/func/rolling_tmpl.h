@@ -1,9 +1,10 @@
-/* Rolling sums, means and extremes of one type. Include with T, SUFFIX, U (the unsigned twin, or T), IS_FLOAT, and for
- * floats ACC, what they sum in.
+/* Rolling sums, means and extremes of one type. Include with T, SUFFIX, U (the unsigned twin, or T),
+ * IS_FLOAT, and for floats ACC, what they sum in.
  *
- * A window is no longer than a block of window_size rows, so it is the end of one block and the beginning of the next. What
- * ends of a block come to is made when windows begin in it, a beginning grows with the window: nothing is ever taken out
- * again, so that floats lose no digits and NaN needs no care. Integers may leave their sum as they entered it. */
+ * A window is two runs of rows: those before a mark, for which the results of all suffixes were made when
+ * the mark was set, and those after it, whose result grows with the window. When the first run is used up
+ * the mark moves to the end of the window. Nothing is ever taken out again, so that floats lose no digits
+ * and NaN needs no care, and a row costs constant time. Integers may leave their sum as they entered it. */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 #define INLINE static inline __attribute__((always_inline))
@@ -13,7 +14,8 @@ typedef struct NAME(segment, SUFFIX) {
 	const T *values;
 	const uint8_t *validity; /* NULL: all valid */
 	int64_t from, to;
-	void *ends; /* of a block */
+	void *suffixes; /* a ring: row k at k & mask */
+	int64_t mask;
 	T *out;
 	uint8_t *known;
 } NAME(segment, SUFFIX);
@@ -21,43 +23,38 @@ typedef struct NAME(segment, SUFFIX) {
 #if IS_FLOAT
 INLINE void NAME(sum, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, bool mean)
 {
-	const nk_rolling *r = s->r;
-	int64_t size = r->window_size > 0 ? r->window_size : 1, start = s->from, end = s->from, n = 0;
-	int64_t first = s->from, last = s->from, made = -1; /* blocks: of the window's rows, and the one of `ends` */
-	ACC beginning = 0, *ends = s->ends;
+	int64_t start = s->from, end = s->from, mark = s->from, n = 0;
+	ACC after = 0, *suffixes = s->suffixes;
 	for (int64_t i = s->from; i < s->to; i++) {
 		int64_t next_start, next_end;
-		nk__rolling_window(r, i, s->from, s->to, &next_start, &next_end);
+		nk__rolling_window(s->r, i, s->from, s->to, &next_start, &next_end);
+		if (next_start >= end) { /* nothing stays */
+			start = end = mark = next_start;
+			after = 0;
+			n = 0;
+		}
 		for (; end < next_end; end++) {
-			if (end == last + size) {
-				last = end;
-				beginning = 0;
-			}
 			bool valid = !validity || nk_bitmap_get(validity, end);
-			beginning += valid ? (ACC)s->values[end] : 0;
+			after += valid ? (ACC)s->values[end] : 0;
 			n += valid;
 		}
 		for (; start < next_start; start++)
 			n -= !validity || nk_bitmap_get(validity, start);
-		if (start >= first + size)
-			first += size;
-		if (n < r->min_samples || (mean && n == 0)) {
+		if (start > mark) {
+			ACC so_far = 0;
+			for (int64_t k = end; k-- > start;) {
+				so_far += !validity || nk_bitmap_get(validity, k) ? (ACC)s->values[k] : 0;
+				suffixes[k & s->mask] = so_far;
+			}
+			mark = end;
+			after = 0;
+		}
+		if (n < s->r->min_samples || (mean && n == 0)) {
 			s->out[i] = 0;
 			nk_bitmap_clear(s->known, i);
 			continue;
 		}
-		ACC sum = start < end ? beginning : 0;
-		if (start != last && start < end) {
-			if (made != first) { /* all of its rows came, or there are no more */
-				ACC so_far = 0;
-				made = first;
-				for (int64_t k = NK_MIN(made + size, end); k-- > made;)
-					ends[k - made] = so_far += !validity || nk_bitmap_get(validity, k) ? (ACC)s->values[k] : 0;
-			}
-			sum = ends[start - made];
-			if (start < last)
-				sum += beginning;
-		}
+		ACC sum = start < mark ? suffixes[start & s->mask] + after : after;
 		s->out[i] = (T)(mean ? sum / (ACC)n : sum);
 	}
 }
@@ -98,55 +95,51 @@ INLINE T NAME(better, SUFFIX)(T a, T b, bool greatest)
 }
 
 /* Nulls count as the worst value. */
-INLINE void NAME(extreme, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, T worst, bool greatest)
+INLINE void NAME(extreme, SUFFIX)(const NAME(segment, SUFFIX) * s, const uint8_t *validity, T worst,
+                                  bool greatest)
 {
-	const nk_rolling *r = s->r;
-	int64_t size = r->window_size > 0 ? r->window_size : 1, start = s->from, end = s->from, n = 0;
-	int64_t first = s->from, last = s->from, made = -1;
-	T beginning = worst, *ends = s->ends;
+	int64_t start = s->from, end = s->from, mark = s->from, n = 0;
+	T after = worst, *suffixes = s->suffixes;
 	for (int64_t i = s->from; i < s->to; i++) {
 		int64_t next_start, next_end;
-		nk__rolling_window(r, i, s->from, s->to, &next_start, &next_end);
+		nk__rolling_window(s->r, i, s->from, s->to, &next_start, &next_end);
+		if (next_start >= end) {
+			start = end = mark = next_start;
+			after = worst;
+			n = 0;
+		}
 		for (; end < next_end; end++) {
-			if (end == last + size) {
-				last = end;
-				beginning = worst;
-			}
 			bool valid = !validity || nk_bitmap_get(validity, end);
 			if (valid)
-				beginning = NAME(better, SUFFIX)(beginning, s->values[end], greatest);
+				after = NAME(better, SUFFIX)(after, s->values[end], greatest);
 			n += valid;
 		}
 		for (; start < next_start; start++)
 			n -= !validity || nk_bitmap_get(validity, start);
-		if (start >= first + size)
-			first += size;
-		if (n < r->min_samples || n == 0) {
+		if (start > mark) {
+			T so_far = worst;
+			for (int64_t k = end; k-- > start;) {
+				if (!validity || nk_bitmap_get(validity, k))
+					so_far = NAME(better, SUFFIX)(so_far, s->values[k], greatest);
+				suffixes[k & s->mask] = so_far;
+			}
+			mark = end;
+			after = worst;
+		}
+		if (n < s->r->min_samples || n == 0) {
 			s->out[i] = 0;
 			nk_bitmap_clear(s->known, i);
 			continue;
 		}
-		T best = beginning;
-		if (start != last) {
-			if (made != first) {
-				T so_far = worst;
-				made = first;
-				for (int64_t k = NK_MIN(made + size, end); k-- > made;) {
-					if (!validity || nk_bitmap_get(validity, k))
-						so_far = NAME(better, SUFFIX)(so_far, s->values[k], greatest);
-					ends[k - made] = so_far;
-				}
-			}
-			best = ends[start - made];
-			if (start < last)
-				best = NAME(better, SUFFIX)(best, beginning, greatest);
-		}
-		s->out[i] = best;
+		s->out[i] = after;
+		if (start < mark)
+			s->out[i] = NAME(better, SUFFIX)(suffixes[start & s->mask], after, greatest);
 	}
 }
 
-static void NAME(roll, SUFFIX)(const nk_rolling *r, const void *values, const uint8_t *validity, int64_t n_groups,
-                               const int64_t *offsets, void *ends, void *out, uint8_t *known)
+static void NAME(roll, SUFFIX)(const nk_rolling *r, const void *values, const uint8_t *validity,
+                               int64_t n_groups, const int64_t *offsets, void *suffixes, int64_t mask,
+                               void *out, uint8_t *known)
 {
 #if IS_FLOAT
 	T least = -(T)INFINITY, most = (T)INFINITY;
@@ -154,7 +147,8 @@ static void NAME(roll, SUFFIX)(const nk_rolling *r, const void *values, const ui
 	T least = (T)-1 < 1 ? (T)((U)1 << (sizeof(T) * 8 - 1)) : 0, most = (T) ~(U)least;
 #endif
 	for (int64_t g = 0; g < n_groups; g++) {
-		NAME(segment, SUFFIX) s = {r, values, validity, offsets[g], offsets[g + 1], ends, out, known};
+		NAME(segment, SUFFIX)
+		s = {r, values, validity, offsets[g], offsets[g + 1], suffixes, mask, out, known};
 		if (r->kind == NK_ROLLING_MEAN)
 			NAME(sum, SUFFIX)(&s, validity, true);
 		else if (r->kind == NK_ROLLING_SUM && validity)

@@ -76,7 +76,7 @@ const nk_func nk__funcs_runs[] = {
 		.args = "x",
 		.doc = "Runs of equal values: a Struct of \"len\" (UInt32) and \"value\". Nulls are a value, and so "
                "is NaN.",
-		.example = "struct.field(rle([5, 5, null, 5]), name=\"len\") == [2, 1, 1]",
+		.example = "rle([5, 5, null]) == Struct{\"len\": UInt32, \"value\": Int64}[{2, 5}, {1, null}]",
 		.min_args = 1,
 		.max_args = 1,
 		.height = NK_LENGTH_CHANGING,
