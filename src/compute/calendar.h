@@ -65,6 +65,10 @@ typedef struct nk_calendar_loops {
 	void (*is_leap_year)(int8_t *out, const int32_t *days, int64_t n); /* 0 or 1 */
 	void (*days_in_month)(int8_t *out, const int32_t *days, int64_t n);
 	void (*ordinal_day)(int16_t *out, const int32_t *days, int64_t n);
+	/* The first day of a multiple of `step` months (1 to 100000) counted from 1970; and the day `added` months on, or the
+	 * last one of that month. Days and results must lie within the range. */
+	void (*floor_months)(int32_t *out, const int32_t *days, int32_t step, int64_t n);
+	void (*add_months)(int32_t *out, const int32_t *days, int32_t added, int64_t n);
 	/* Whether any day lies outside the range. */
 	bool (*any_outside)(const int32_t *days, int64_t n);
 	/* Whole days of ticks, saturated to int32; ticks_per_day is one of the three units'. */

@@ -5,9 +5,11 @@
 #include "compute/calendar_names.h"
 #include "compute/calendar_text.h"
 
-const char *const nk__month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
-                                         "July",    "August",   "September", "October", "November", "December"};
-const char *const nk__weekday_names[7] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+const char *const nk__month_names[12] = {"January",   "February", "March",    "April",
+                                         "May",       "June",     "July",     "August",
+                                         "September", "October",  "November", "December"};
+const char *const nk__weekday_names[7] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                          "Friday", "Saturday", "Sunday"};
 
 static char *put(char *to, const char *text, size_t n)
 {
@@ -18,6 +20,15 @@ static char *put(char *to, const char *text, size_t n)
 /* padding '-' none, '_' spaces, '0' zeros. */
 static char *put_number(char *to, int64_t value, int width, char padding)
 {
+	if ((uint64_t)value < 100 && width == 2 && padding == '0') {
+		*to++ = (char)('0' + value / 10);
+		*to++ = (char)('0' + value % 10);
+		return to;
+	}
+	if (width == 4 && padding == '0' && value >= 1000 && value <= 9999) {
+		to = put_number(to, value / 100, 2, '0');
+		return put_number(to, value % 100, 2, '0');
+	}
 	char digits[24];
 	int n = 0;
 	uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -65,22 +76,26 @@ static char *put_offset(char *to, int32_t offset, int n_colons)
 	return to;
 }
 
-static bool format_date(char **at, const nk_moment *moment, char specifier, char padding)
+static bool format_date(char **at, const nk_moment *moment, nk_civil civil, char specifier, char padding)
 {
 	char *to = *at;
-	nk_civil civil = nk_civil_of_days(moment->days);
+	if (specifier == 'm' || specifier == 'd') {
+		*at = put_number(to, specifier == 'm' ? civil.month : civil.day, 2, padding ? padding : '0');
+		return true;
+	}
+	if (specifier == 'Y') {
+		*at = put_year(to, civil.year, padding ? padding : '0');
+		return true;
+	}
 	int weekday = nk_weekday(moment->days), ordinal = nk_ordinal_day(moment->days), week;
 	int64_t iso_year;
 	switch (specifier) {
-	case 'Y': to = put_year(to, civil.year, padding ? padding : '0'); break;
 	case 'C': to = put_number(to, nk_floor_div(civil.year, 100), 2, padding ? padding : '0'); break;
 	case 'y': to = put_number(to, nk_floor_mod(civil.year, 100), 2, padding ? padding : '0'); break;
 	case 'q': to = put_number(to, (civil.month + 2) / 3, 1, '0'); break;
-	case 'm': to = put_number(to, civil.month, 2, padding ? padding : '0'); break;
 	case 'b':
 	case 'h': to = put(to, nk__month_names[civil.month - 1], 3); break;
 	case 'B': to = put(to, nk__month_names[civil.month - 1], strlen(nk__month_names[civil.month - 1])); break;
-	case 'd': to = put_number(to, civil.day, 2, padding ? padding : '0'); break;
 	case 'e': to = put_number(to, civil.day, 2, padding ? padding : '_'); break;
 	case 'a': to = put(to, nk__weekday_names[weekday - 1], 3); break;
 	case 'A': to = put(to, nk__weekday_names[weekday - 1], strlen(nk__weekday_names[weekday - 1])); break;
@@ -96,7 +111,8 @@ static bool format_date(char **at, const nk_moment *moment, char specifier, char
 		if (specifier == 'G')
 			to = put_year(to, iso_year, padding ? padding : '0');
 		else
-			to = put_number(to, specifier == 'g' ? nk_floor_mod(iso_year, 100) : week, 2, padding ? padding : '0');
+			to = put_number(to, specifier == 'g' ? nk_floor_mod(iso_year, 100) : week, 2,
+			                padding ? padding : '0');
 		break;
 	default: return false;
 	}
@@ -158,7 +174,8 @@ const char *nk__format_expansion(char specifier)
 	}
 }
 
-bool nk_moment_format(char **to, const nk_moment *moment, const char *format, int64_t n_format)
+static bool format_with(char **to, const nk_moment *moment, nk_civil civil, const char *format,
+                        int64_t n_format)
 {
 	const char *at = format, *end = format + n_format;
 	while (at < end) {
@@ -188,7 +205,7 @@ bool nk_moment_format(char **to, const nk_moment *moment, const char *format, in
 			return false;
 		const char *expansion = nk__format_expansion(c);
 		if (expansion) {
-			if (!nk_moment_format(to, moment, expansion, (int64_t)strlen(expansion)))
+			if (!format_with(to, moment, civil, expansion, (int64_t)strlen(expansion)))
 				return false;
 			continue;
 		}
@@ -200,20 +217,28 @@ bool nk_moment_format(char **to, const nk_moment *moment, const char *format, in
 		case 'Z':
 			if (!moment->has_zone)
 				return false;
-			*to = c == 'z' ? put_offset(*to, moment->offset, n_colons) : put(*to, moment->zone, strlen(moment->zone));
+			*to = c == 'z' ? put_offset(*to, moment->offset, n_colons)
+			               : put(*to, moment->zone, strlen(moment->zone));
 			continue;
 		case 's':
 			if (!moment->has_date || !moment->has_time)
 				return false;
-			*to = put_number(*to, moment->days * NK_SECONDS_PER_DAY +
-			                          moment->nanoseconds / NK_NANOSECONDS_PER_SECOND - moment->offset,
+			*to = put_number(*to,
+			                 moment->days * NK_SECONDS_PER_DAY +
+			                     moment->nanoseconds / NK_NANOSECONDS_PER_SECOND - moment->offset,
 			                 1, '0');
 			continue;
 		default: break;
 		}
-		if (!(moment->has_date && format_date(to, moment, c, padding)) &&
+		if (!(moment->has_date && format_date(to, moment, civil, c, padding)) &&
 		    !(moment->has_time && format_time(to, moment, c, padding)))
 			return false;
 	}
 	return true;
+}
+
+bool nk_moment_format(char **to, const nk_moment *moment, const char *format, int64_t n_format)
+{
+	nk_civil civil = moment->has_date ? nk_civil_of_days(moment->days) : (nk_civil){0};
+	return format_with(to, moment, civil, format, n_format);
 }

@@ -157,6 +157,44 @@ static void ordinal_day(int16_t *restrict out, const int32_t *restrict days, int
 		out[i] = (int16_t)ordinal_of(days[i]);
 }
 
+/* Months since 1970 began, and back to the first day of one. */
+INLINE int32_t months_of(int32_t days)
+{
+	shifted_year year = shifted_of(days);
+	int32_t month = (int32_t)(month_and_day(year) >> 16) - 1, whole = (int32_t)year.year - YEARS - 1970;
+	return whole * 12 + month;
+}
+
+INLINE int32_t first_day_of(int32_t months)
+{
+	/* Years from a March on: January and February belong to the one before. */
+	uint32_t from_march = (uint32_t)(months + (YEARS + 1970) * 12 - 2), year = from_march / 12,
+			 month = from_march % 12;
+	int32_t days = (int32_t)(year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5);
+	return days - SHIFT;
+}
+
+/* Rounded down to a multiple of `step` months from 1970 on. Doubles divide any int32 exactly enough. */
+static void floor_months(int32_t *restrict out, const int32_t *restrict days, int32_t step, int64_t n)
+{
+	double per_step = 1.0 / step;
+	for (int64_t i = 0; i < n; i++) {
+		int32_t months = months_of(days[i]);
+		int32_t steps = (int32_t)((months + 0.5) * per_step);
+		steps -= (months + 0.5) * per_step < 0;
+		out[i] = first_day_of(steps * step);
+	}
+}
+
+static void add_months(int32_t *restrict out, const int32_t *restrict days, int32_t added, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		int32_t first = first_day_of(months_of(days[i]) + added), day = day_of(days[i]),
+				length = month_length(first);
+		out[i] = first + (day < length ? day : length) - 1;
+	}
+}
+
 static bool any_outside(const int32_t *days, int64_t n)
 {
 	uint32_t outside = 0;
@@ -264,6 +302,8 @@ const nk_calendar_loops NK_ISA_NAME(nk__calendar_loops) = {
 	.is_leap_year = is_leap_year,
 	.days_in_month = days_in_month,
 	.ordinal_day = ordinal_day,
+	.floor_months = floor_months,
+	.add_months = add_months,
 	.any_outside = any_outside,
 	.days_of_ticks = days_of_ticks,
 	.weekday_of_ticks = weekday_of_ticks,

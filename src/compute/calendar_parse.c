@@ -354,9 +354,34 @@ static bool parse_iso_date(const char *text, int64_t n, int64_t *days)
 	return true;
 }
 
+/* "%H:%M:%S" and two digits each. */
+static bool parse_iso_time(const char *text, int64_t *nanoseconds)
+{
+	int part[3];
+	for (int i = 0; i < 3; i++) {
+		int tens = text[3 * i] - '0', ones = text[3 * i + 1] - '0';
+		if ((unsigned)tens > 9 || (unsigned)ones > 9 || (i < 2 && text[3 * i + 2] != ':'))
+			return false;
+		part[i] = tens * 10 + ones;
+	}
+	if (part[0] > 23 || part[1] > 59 || part[2] > 59)
+		return false;
+	*nanoseconds = (part[0] * 3600 + part[1] * 60 + part[2]) * (int64_t)NK_NANOSECONDS_PER_SECOND;
+	return true;
+}
+
 bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out,
                      int64_t *n_used)
 {
+	if (n_format == 17 && n == 19 && memcmp(format, "%Y-%m-%d", 8) == 0 &&
+	    memcmp(format + 9, "%H:%M:%S", 8) == 0 && format[8] == text[10]) {
+		int64_t days, nanoseconds;
+		if (parse_iso_date(text, n, &days) && parse_iso_time(text + 11, &nanoseconds)) {
+			*out = (nk_parsed){.days = days, .nanoseconds = nanoseconds, .has_date = true, .has_time = true};
+			*n_used = 19;
+			return true;
+		}
+	}
 	if (n_format >= 8 && memcmp(format, "%Y-%m-%d", 8) == 0 && n_format == 8) {
 		int64_t days;
 		if (parse_iso_date(text, n, &days)) {

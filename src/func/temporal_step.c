@@ -167,30 +167,107 @@ static int32_t date_of_ticks(const moving *mover, int64_t ticks)
 	return (int32_t)(mover->kind == OFFSET ? nk_floor_div(ticks, per_day) : ticks / per_day);
 }
 
+enum { BLOCK = 1024, MONTHS_MAX = 100000 };
+
+/* Months of days by the calendar's loops. Days near the ends of the calendar are left to single steps: false. */
+static bool move_days_by_months(const moving *mover, int32_t *out, const int32_t *days, int64_t n)
+{
+	const nk_calendar_loops *loops = NK_ISA_TABLE(nk__calendar_loops);
+	enum { MARGIN = 31 * MONTHS_MAX };
+	bool is_far = false;
+	for (int64_t i = 0; i < n; i++)
+		is_far |= days[i] < NK_DAYS_MIN + MARGIN || days[i] > NK_DAYS_MAX - MARGIN;
+	if (is_far)
+		return false;
+	if (mover->kind == OFFSET)
+		loops->add_months(out, days,
+		                  (int32_t)(mover->step.is_negative ? -mover->step.months : mover->step.months), n);
+	else
+		loops->floor_months(out, days, mover->kind == MONTH_START ? 1 : (int32_t)mover->grid.months, n);
+	return true;
+}
+
+/* Whether months, and nothing else but what is the same for every row, move it. */
+static bool moves_by_months(const moving *mover)
+{
+	switch (mover->kind) {
+	case MONTH_START: return true;
+	case TRUNCATE: return mover->grid.months > 0 && mover->grid.months <= MONTHS_MAX;
+	case OFFSET: return mover->step.months > 0 && mover->step.months <= MONTHS_MAX;
+	default: return false;
+	}
+}
+
+/* What an offset adds besides months. */
+static int64_t constant_part(const moving *mover)
+{
+	nk_step rest = mover->step;
+	rest.months = 0;
+	return nk_step_add_days(&rest, 0, mover->per_second) + nk_step_ticks(&rest, mover->per_second);
+}
+
+static void move_dates(const moving *mover, int32_t *to, const int32_t *from, int64_t n)
+{
+	int64_t per_day = mover->per_second * NK_SECONDS_PER_DAY,
+			added = mover->kind == OFFSET ? constant_part(mover) : 0;
+	if (moves_by_months(mover) && added % per_day == 0 && move_days_by_months(mover, to, from, n)) {
+		for (int64_t i = 0; i < n && added; i++)
+			to[i] += (int32_t)(added / per_day);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		to[i] = date_of_ticks(mover, move(mover, ticks_of_date(mover, from[i])));
+}
+
+static void move_ticks(const moving *mover, int64_t *to, const int64_t *from, int64_t n)
+{
+	int64_t per_day = mover->per_second * NK_SECONDS_PER_DAY;
+	if (mover->kind == TRUNCATE && mover->grid.ticks) {
+		const nk_step_grid grid = mover->grid;
+		for (int64_t i = 0; i < n; i++)
+			to[i] = nk_step_truncate(&grid, from[i]);
+		return;
+	}
+	if (mover->kind == OFFSET && !mover->step.months) {
+		uint64_t added = (uint64_t)constant_part(mover);
+		for (int64_t i = 0; i < n; i++)
+			to[i] = (int64_t)((uint64_t)from[i] + added);
+		return;
+	}
+	int32_t days[BLOCK], moved[BLOCK];
+	if (moves_by_months(mover)) {
+		NK_ISA_TABLE(nk__calendar_loops)->days_of_ticks(days, from, per_day, n);
+		if (move_days_by_months(mover, moved, days, n)) {
+			bool keeps_time = mover->kind != TRUNCATE;
+			uint64_t added = mover->kind == OFFSET ? (uint64_t)constant_part(mover) : 0;
+			for (int64_t i = 0; i < n; i++) {
+				int64_t base = keeps_time ? from[i] - days[i] * per_day : 0;
+				to[i] = (int64_t)((uint64_t)(base + moved[i] * per_day) + added);
+			}
+			return;
+		}
+	}
+	for (int64_t i = 0; i < n; i++)
+		to[i] = move(mover, from[i]);
+}
+
 /* A constant step, no zone: no row can fail. */
 static nk_status plain_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
                               nk_error *err)
 {
 	const mover_plan *plan = call->data;
-	const moving *mover = &plan->mover;
 	NK_AUTO(nk_array) result = NULL;
+	NK_AUTO(nk_array) flat = NULL;
+	NK_TRY(nk_array_flatten(call->memory, args[0], &flat, err));
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, call->dtype->physical, n_rows, false, &result, err));
-	if (plan->is_date) {
-		const int32_t *from = args[0]->values;
-		int32_t *to = nk_array_values(result);
-		for (int64_t i = 0; i < n_rows; i++)
-			to[i] = date_of_ticks(mover, move(mover, ticks_of_date(mover, from[nk_array_index(args[0], i)])));
-	} else if (mover->kind == TRUNCATE && mover->grid.ticks && args[0]->encoding == NK_FLAT) {
-		const nk_step_grid grid = mover->grid;
-		const int64_t *from = args[0]->values;
-		int64_t *to = nk_array_values(result);
-		for (int64_t i = 0; i < n_rows; i++)
-			to[i] = nk_step_truncate(&grid, from[i]);
-	} else {
-		const int64_t *from = args[0]->values;
-		int64_t *to = nk_array_values(result);
-		for (int64_t i = 0; i < n_rows; i++)
-			to[i] = move(mover, from[nk_array_index(args[0], i)]);
+	for (int64_t i = 0; i < n_rows; i += BLOCK) {
+		int64_t n = NK_MIN(n_rows - i, (int64_t)BLOCK);
+		if (plan->is_date)
+			move_dates(&plan->mover, (int32_t *)nk_array_values(result) + i,
+			           (const int32_t *)flat->values + i, n);
+		else
+			move_ticks(&plan->mover, (int64_t *)nk_array_values(result) + i,
+			           (const int64_t *)flat->values + i, n);
 	}
 	*out = NK_STEAL(result);
 	return NK_OK;

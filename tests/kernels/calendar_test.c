@@ -30,6 +30,36 @@ static void test_succession(void)
 
 static int64_t floor_to(int64_t value, int64_t unit) { return nk_floor_div(value, unit); }
 
+/* Months down to a multiple and months on, against single steps. */
+static void test_months(const nk_calendar_loops *loops)
+{
+	enum { N = 1003 };
+	static const int steps[] = {1, 2, 3, 5, 12, 120, 100000};
+	static int32_t days[N], floored[N], added[N], taken[N];
+	int n_wrong = 0;
+	for (int s = 0; s < NK_COUNT(steps); s++) {
+		for (int i = 0; i < N; i++)
+			days[i] = i < 800 ? i - 400 : (i - 900) * 700001;
+		loops->floor_months(floored, days, steps[s], N);
+		loops->add_months(added, days, steps[s], N);
+		loops->add_months(taken, days, -steps[s], N);
+		for (int i = 0; i < N; i++) {
+			nk_civil civil = nk_civil_of_days(days[i]);
+			int64_t months = (civil.year - 1970) * 12 + civil.month - 1,
+					down = floor_to(months, steps[s]) * steps[s];
+			n_wrong +=
+				floored[i] != nk_days_of_civil(1970 + floor_to(down, 12), (int)nk_floor_mod(down, 12) + 1, 1);
+			for (int sign = -1; sign <= 1; sign += 2) {
+				int64_t moved = months + sign * steps[s], year = 1970 + floor_to(moved, 12);
+				int month = (int)nk_floor_mod(moved, 12) + 1,
+					day = NK_MIN(civil.day, nk_days_in_month(year, month));
+				n_wrong += (sign < 0 ? taken : added)[i] != nk_days_of_civil(year, month, day);
+			}
+		}
+	}
+	EXPECT(n_wrong == 0);
+}
+
 /* Parts of the time of day in every unit, on both sides of the epoch. */
 static void test_clock(const nk_calendar_loops *loops)
 {
@@ -120,6 +150,7 @@ static void test_level(const nk_calendar_loops *loops)
 	loops->days_of_ticks(days, ticks, 86400000, NK_COUNT(ticks));
 	EXPECT(days[6] == INT32_MIN && days[7] == INT32_MAX && days[1] == -1);
 	test_clock(loops);
+	test_months(loops);
 }
 
 int main(void)
