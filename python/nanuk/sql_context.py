@@ -43,13 +43,13 @@ def _lazy(obj) -> LazyFrame:
 
 
 def _frames_of_callers(is_wanted, n: int | None = None, names=None) -> dict:
-    """Frames among the variables of the callers outside this package, the nearest ones first."""
+    """Frames among the variables of the callers outside this package, the nearest and latest ones first."""
     found: dict = {}
     frame = inspect.currentframe()
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith("nanuk."):
             for scope in (frame.f_locals, frame.f_globals):
-                for name, obj in list(scope.items()):
+                for name, obj in reversed(list(scope.items())):
                     if n is not None and len(found) >= n:
                         return found
                     if name not in found and (names is None or name in names) and is_wanted(obj):
@@ -85,6 +85,8 @@ class SQLContext:
         words = set(re.findall(r"\w+", query))
         with cls(_frames_of_callers(_is_frame, names=words)) as context:
             return context.execute(query, eager=eager)
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __enter__(self) -> SQLContext:
         self._scopes.append(set(self.tables()))

@@ -263,24 +263,39 @@ static const struct {
 	const char *part, *function;
 } date_parts[] = {
 	{"year", "dt.year"},
+	{"years", "dt.year"},
+	{"y", "dt.year"},
 	{"month", "dt.month"},
+	{"months", "dt.month"},
+	{"mon", "dt.month"},
+	{"mons", "dt.month"},
 	{"day", "dt.day"},
+	{"days", "dt.day"},
+	{"dayofmonth", "dt.day"},
+	{"d", "dt.day"},
 	{"hour", "dt.hour"},
+	{"hours", "dt.hour"},
+	{"h", "dt.hour"},
 	{"minute", "dt.minute"},
+	{"minutes", "dt.minute"},
+	{"mins", "dt.minute"},
+	{"min", "dt.minute"},
+	{"m", "dt.minute"},
 	{"second", "dt.second"},
+	{"seconds", "dt.second"},
+	{"sec", "dt.second"},
+	{"secs", "dt.second"},
+	{"s", "dt.second"},
 	{"quarter", "dt.quarter"},
+	{"quarters", "dt.quarter"},
 	{"week", "dt.week"},
+	{"weeks", "dt.week"},
 	{"isoweek", "dt.week"},
 	{"isodow", "dt.weekday"},
 	{"doy", "dt.ordinal_day"},
-	{"isoyear", "dt.iso_year"},
-	{"years", "dt.year"},
-	{"months", "dt.month"},
-	{"days", "dt.day"},
-	{"hours", "dt.hour"},
-	{"minutes", "dt.minute"},
-	{"seconds", "dt.second"},
 	{"dayofyear", "dt.ordinal_day"},
+	{"isoyear", "dt.iso_year"},
+	{"time", "dt.time"},
 };
 
 static nk_status plan_date_part(nk_sql_call *c, nk_expr **out)
@@ -306,11 +321,12 @@ static nk_status plan_date_part(nk_sql_call *c, nk_expr **out)
 	static const struct {
 		const char *name;
 		int years;
-	} spans[] = {{"decade", 10}, {"century", 100}, {"millennium", 1000}};
+	} spans[] = {{"decade", 10}, {"decades", 10},      {"century", 100},   {"centuries", 100},
+	             {"c", 100},     {"millennium", 1000}, {"millennia", 1000}};
 	for (int i = 0; i < NK_COUNT(spans); i++)
 		if (strcmp(spans[i].name, name) == 0) {
 			NK_TRY(nk__sql_call1(p, "dt.year", c->args[1], out));
-			if (i) {
+			if (spans[i].years > 10) {
 				NK_TRY(nk__sql_integer(p, spans[i].years - 1, &number));
 				NK_TRY(nk__sql_call2(p, "add", *out, number, out));
 			}
@@ -321,8 +337,9 @@ static nk_status plan_date_part(nk_sql_call *c, nk_expr **out)
 	static const struct {
 		const char *name;
 		double times;
-	} fractions[] = {{"millisecond", 1e3},  {"milliseconds", 1e3}, {"microsecond", 1e6},
-	                 {"microseconds", 1e6}, {"nanosecond", 1e9},   {"nanoseconds", 1e9}};
+	} fractions[] = {{"millisecond", 1e3}, {"milliseconds", 1e3}, {"ms", 1e3},
+	                 {"microsecond", 1e6}, {"microseconds", 1e6}, {"us", 1e6},
+	                 {"nanosecond", 1e9},  {"nanoseconds", 1e9},  {"ns", 1e9}};
 	for (int i = 0; i < NK_COUNT(fractions); i++)
 		if (strcmp(fractions[i].name, name) == 0) {
 			nk_scalar scale = {.dtype = nk_dtype_of(NK_TYPE_FLOAT64), .floating = fractions[i].times};
@@ -398,6 +415,17 @@ static nk_status plan_split_part(nk_sql_call *c, nk_expr **out)
 	return nk__sql_call2(c->p, "coalesce", *out, empty, out);
 }
 
+static nk_status plan_array_get(nk_sql_call *c, nk_expr **out)
+{
+	return nk__sql_subscript(c->p, c->scope, c->node, out);
+}
+
+static nk_status plan_atan2d(nk_sql_call *c, nk_expr **out)
+{
+	NK_TRY(nk__sql_call2(c->p, "arctan2", c->args[0], c->args[1], out));
+	return nk__sql_call1(c->p, "degrees", *out, out);
+}
+
 /* ---- The table ---- */
 
 static const struct {
@@ -409,7 +437,7 @@ static const struct {
 	{"acos", 1, 1, "arccos", NULL},
 	{"acosd", 1, 1, NULL, plan_degrees},
 	{"array_contains", 2, 2, "list.contains", NULL},
-	{"array_get", 2, 2, "list.get", NULL},
+	{"array_get", 2, 2, NULL, plan_array_get},
 	{"array_length", 1, 1, "list.len", NULL},
 	{"array_lower", 1, 1, "list.min", NULL},
 	{"array_mean", 1, 1, "list.mean", NULL},
@@ -421,8 +449,19 @@ static const struct {
 	{"asind", 1, 1, NULL, plan_degrees},
 	{"atan", 1, 1, "arctan", NULL},
 	{"atan2", 2, 2, "arctan2", NULL},
+	{"atan2d", 2, 2, NULL, plan_atan2d},
 	{"atand", 1, 1, NULL, plan_degrees},
+	{"bit_and", 2, 2, "and", NULL},
+	{"bit_count", 1, 1, "bitwise_count_ones", NULL},
 	{"bit_length", 1, 1, NULL, plan_bit_length},
+	{"bit_not", 1, 1, "not", NULL},
+	{"bit_or", 2, 2, "or", NULL},
+	{"bit_xor", 2, 2, "xor", NULL},
+	{"bitand", 2, 2, "and", NULL},
+	{"bitcount", 1, 1, "bitwise_count_ones", NULL},
+	{"bitnot", 1, 1, "not", NULL},
+	{"bitor", 2, 2, "or", NULL},
+	{"bitxor", 2, 2, "xor", NULL},
 	{"ceiling", 1, 1, "ceil", NULL},
 	{"char_length", 1, 1, "str.len_chars", NULL},
 	{"character_length", 1, 1, "str.len_chars", NULL},

@@ -32,8 +32,9 @@ static nk_status fields_of(nk_sql_planner *p, const nk_sql_expr *node, int n_use
 	for (int i = n_used; i < node->n_names; i++) {
 		if (!nk_func_find("struct.field"))
 			return nk__sql_error(p, NK_SQL_INTERFACE, node->at, "no table named '%s' found", node->names[0]);
-		nk_sql_option option = {"name", {.kind = NK_OPTION_STRING, .string = node->names[i]}};
-		NK_TRY(nk__sql_call(p, "struct.field", out, 1, &option, 1, out));
+		nk_expr *field;
+		NK_TRY(nk__sql_string(p, node->names[i], (int64_t)strlen(node->names[i]), &field));
+		NK_TRY(nk__sql_call2(p, "struct.field", *out, field, out));
 	}
 	return NK_OK;
 }
@@ -229,7 +230,8 @@ static nk_status operand(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_ex
 	if (is_text_constant(node)) {
 		const nk_dtype *dtype = nk__sql_dtype_of(p, scope, other);
 		if (dtype && nk_type_is_temporal(dtype->id) && dtype->id != NK_TYPE_DURATION && !dtype->time_zone)
-			return nk__sql_typed(p, node, dtype, out);
+			return nk__sql_typed_as(p, node, dtype, NK_INVALID_OPERATION,
+			                        "conversion of the text failed: ", out);
 	}
 	return nk__sql_expr_of(p, scope, node, out);
 }
@@ -568,15 +570,18 @@ static nk_status array_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_e
 }
 
 /* Lists count from 1; negative positions from the end. */
-static nk_status subscript_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_expr *node, nk_expr **out)
+nk_status nk__sql_subscript(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_expr *node, nk_expr **out)
 {
 	nk_expr *list, *index;
 	int64_t constant;
 	NK_TRY(nk__sql_expr_of(p, scope, node->args[0], &list));
 	if (nk__sql_constant_integer(node->args[1], &constant)) {
-		if (constant == 0)
-			return nk__sql_error(p, NK_SQL_SYNTAX, node->args[1]->at, "lists count from 1");
-		NK_TRY(nk__sql_integer(p, constant > 0 ? constant - 1 : constant, &index));
+		/* There is no element 0. */
+		NK_TRY(nk__sql_integer(p,
+		                       constant > 0    ? constant - 1
+		                       : constant == 0 ? INT32_MAX
+		                                       : constant,
+		                       &index));
 	} else {
 		nk_expr *one, *zero, *positive;
 		NK_TRY(nk__sql_expr_of(p, scope, node->args[1], &index));
@@ -648,7 +653,7 @@ nk_status nk__sql_expr_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_e
 	case NK_SQL_CALL:
 		return node->over ? nk__sql_window_of(p, scope, node, out) : nk__sql_call_of(p, scope, node, out);
 	case NK_SQL_ARRAY: return array_of(p, scope, node, out);
-	case NK_SQL_SUBSCRIPT: return subscript_of(p, scope, node, out);
+	case NK_SQL_SUBSCRIPT: return nk__sql_subscript(p, scope, node, out);
 	case NK_SQL_EXISTS:
 	case NK_SQL_SUBQUERY:
 	case NK_SQL_IN_QUERY:

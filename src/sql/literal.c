@@ -84,6 +84,12 @@ bool nk__sql_constant_integer(const nk_sql_expr *node, int64_t *out)
 
 nk_status nk__sql_typed(nk_sql_planner *p, const nk_sql_expr *node, const nk_dtype *dtype, nk_expr **out)
 {
+	return nk__sql_typed_as(p, node, dtype, NK_SQL_SYNTAX, "", out);
+}
+
+nk_status nk__sql_typed_as(nk_sql_planner *p, const nk_sql_expr *node, const nk_dtype *dtype,
+                           nk_status status, const char *what, nk_expr **out)
+{
 	const char *text = node->text;
 	int64_t n = node->n_bytes;
 	nk_scalar value = {.dtype = dtype};
@@ -110,7 +116,7 @@ nk_status nk__sql_typed(nk_sql_planner *p, const nk_sql_expr *node, const nk_dty
 	default: break;
 	}
 	if (!good)
-		return nk__sql_error(p, NK_SQL_SYNTAX, node->at, "'%.60s' is no %s", text, dtype->text);
+		return nk__sql_error(p, status, node->at, "%s'%.60s' is no %s", what, text, dtype->text);
 	return nk__sql_scalar(p, &value, false, out);
 }
 

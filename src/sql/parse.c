@@ -89,6 +89,8 @@ static const char *const reserved[] = {
 
 static bool is_reserved(const nk_sql_parser *p, const nk_sql_token *token)
 {
+	if (nk__sql_token_is(p, token, "values")) /* a keyword before rows only */
+		return nk__sql_token_is(p, token + 1, "(");
 	for (int i = 0; i < NK_COUNT(reserved); i++)
 		if (nk__sql_token_is(p, token, reserved[i]))
 			return true;
@@ -204,14 +206,42 @@ static nk_status begin(nk_sql_parser *p, nk_sql_tokens *tokens, nk_arena *arena,
 	return status;
 }
 
+/* A clause of a query where an expression should be. */
+static nk_status refuse_clause(nk_sql_parser *p)
+{
+	static const char *const clauses[] = {"select",    "with",  "from",   "where", "group",
+	                                      "having",    "order", "limit",  "union", "except",
+	                                      "intersect", "into",  "explain"};
+	const nk_sql_token *token = nk__sql_token(p);
+	for (int i = 0; i < NK_COUNT(clauses); i++)
+		if (nk__sql_is(p, clauses[i]))
+			return nk__sql_fail(p->err, NK_SQL_INTERFACE, p->text, p->n_bytes, token->at,
+			                    "expected an expression (found '%.*s' clause)", (int)token->n_bytes,
+			                    p->text + token->at);
+	return NK_OK;
+}
+
 static nk_status parse_item(nk_sql_parser *p, nk_sql_item *out)
 {
-	NK_TRY(nk__sql_parse_expr(p, &out->expr));
+	NK_TRY(refuse_clause(p));
+	nk_error inner;
+	nk_error *err = p->err;
+	p->err = &inner;
+	nk_status status = nk__sql_parse_expr(p, &out->expr);
+	p->err = err;
+	if (status != NK_OK)
+		return nk_fail(err, status, "unable to parse '%.*s' as Expr: %s",
+		               (int)NK_MIN(p->n_bytes, (int64_t)200), p->text, inner.message);
+	NK_TRY(refuse_clause(p));
 	out->alias = NULL;
 	if (nk__sql_accept(p, "as") || nk__sql_at_name(p))
 		NK_TRY(nk__sql_label(p, "an alias", &out->alias));
-	return nk__sql_token(p)->kind == NK_SQL_TOKEN_END ? NK_OK
-	                                                  : nk__sql_expected(p, "the end of the expression");
+	const nk_sql_token *token = nk__sql_token(p);
+	if (token->kind == NK_SQL_TOKEN_END)
+		return NK_OK;
+	return nk__sql_fail(p->err, NK_SQL_INTERFACE, p->text, p->n_bytes, token->at,
+	                    "invalid expression (found unexpected token '%.*s')",
+	                    (int)NK_MIN(token->n_bytes, (int64_t)60), p->text + token->at);
 }
 
 nk_status nk_sql_parse_item(nk_arena *arena, const char *text, int64_t n_bytes, nk_sql_item *out,

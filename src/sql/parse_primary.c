@@ -570,7 +570,8 @@ nk_status nk__sql_parse_primary(nk_sql_parser *p, nk_sql_expr **out)
 			return parse_typed(p, at, dtype, out);
 		}
 	}
-	bool is_function = nk__sql_token_is(p, next, "(") && (nk__sql_is(p, "left") || nk__sql_is(p, "right"));
+	bool is_function = (nk__sql_token_is(p, next, "(") || nk__sql_token_is(p, next, ".")) &&
+	                   (nk__sql_is(p, "left") || nk__sql_is(p, "right"));
 	if (!nk__sql_at_name(p) && !is_function)
 		return nk__sql_expected(p, "an expression");
 	return parse_name(p, at, out);

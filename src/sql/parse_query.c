@@ -23,7 +23,8 @@ bool nk__sql_at_query(const nk_sql_parser *p)
 	static const char *const words[] = {"select", "with", "values", "from"};
 	bool found = false;
 	for (int i = 0; i < NK_COUNT(words); i++)
-		found |= nk__sql_token_is(p, &p->tokens[at], words[i]);
+		found |= nk__sql_token_is(p, &p->tokens[at], words[i]) &&
+		         (i != 2 || nk__sql_token_is(p, &p->tokens[at + 1], "("));
 	if (!found || at == p->at)
 		return found;
 	int64_t open = 1;
@@ -131,6 +132,29 @@ static nk_status parse_alias(nk_sql_parser *p, nk_sql_from *from)
 
 static nk_status parse_joins(nk_sql_parser *p, nk_sql_from **out);
 
+/* (a JOIN b ...) AS c: as a subquery of all of it. The AS is behind us. */
+static nk_status parse_joins_alias(nk_sql_parser *p, nk_sql_from **out)
+{
+	nk_sql_from *from;
+	nk_sql_query *query;
+	NK_TRY(NK_ARENA_NEW(p->arena, &from, 1, p->err));
+	NK_TRY(NK_ARENA_NEW(p->arena, &query, 1, p->err));
+	NK_TRY(NK_ARENA_NEW(p->arena, &query->body, 1, p->err));
+	NK_TRY(NK_ARENA_NEW(p->arena, &query->body->select, 1, p->err));
+	nk_sql_select *select = query->body->select;
+	NK_TRY(NK_ARENA_NEW(p->arena, &select->items, 1, p->err));
+	NK_TRY(nk__sql_node(p, NK_SQL_STAR, (*out)->at, 0, &select->items[0].expr));
+	select->n_items = 1;
+	select->from = *out;
+	select->at = query->at = query->body->at = from->at = (*out)->at;
+	from->depth = (*out)->depth + 1;
+	from->kind = NK_SQL_FROM_QUERY;
+	from->query = query;
+	*out = from;
+	NK_TRY(nk__sql_label(p, "an alias", &from->alias));
+	return nk__sql_is(p, "(") ? nk__sql_name_list(p, &from->columns, &from->n_columns) : NK_OK;
+}
+
 static nk_status parse_from_item(nk_sql_parser *p, nk_sql_from **out)
 {
 	const nk_sql_token *token = nk__sql_token(p);
@@ -144,7 +168,8 @@ static nk_status parse_from_item(nk_sql_parser *p, nk_sql_from **out)
 	if (nk__sql_accept(p, "(")) {
 		if (!nk__sql_at_query(p)) {
 			NK_TRY(parse_joins(p, out));
-			return nk__sql_expect(p, ")");
+			NK_TRY(nk__sql_expect(p, ")"));
+			return nk__sql_accept(p, "as") || nk__sql_at_name(p) ? parse_joins_alias(p, out) : NK_OK;
 		}
 		from->kind = NK_SQL_FROM_QUERY;
 		NK_TRY(nk__sql_parse_query(p, &from->query));
@@ -517,6 +542,18 @@ static nk_status parse_term(nk_sql_parser *p, nk_sql_body **out)
 		body->kind = NK_SQL_BODY_VALUES;
 		return parse_values(p, body);
 	}
+	bool is_table = nk__sql_is(p, "table") && (nk__sql_next(p)->kind == NK_SQL_TOKEN_WORD ||
+	                                           nk__sql_next(p)->kind == NK_SQL_TOKEN_QUOTED);
+	if (is_table) { /* TABLE t: all of it */
+		p->at++;
+		body->kind = NK_SQL_BODY_SELECT;
+		NK_TRY(NK_ARENA_NEW(p->arena, &body->select, 1, p->err));
+		body->select->at = body->at;
+		NK_TRY(NK_ARENA_NEW(p->arena, &body->select->items, 1, p->err));
+		NK_TRY(nk__sql_node(p, NK_SQL_STAR, body->at, 0, &body->select->items[0].expr));
+		body->select->n_items = 1;
+		return parse_from_item(p, &body->select->from);
+	}
 	if (!nk__sql_is(p, "select") && !nk__sql_is(p, "from"))
 		return nk__sql_expected(p, "SELECT");
 	body->kind = NK_SQL_BODY_SELECT;
@@ -597,6 +634,9 @@ static nk_status parse_limits(nk_sql_parser *p, nk_sql_query *query)
 			if (!nk__sql_accept(p, "rows"))
 				nk__sql_accept(p, "row");
 		} else if (nk__sql_is_two(p, "fetch", "first") || nk__sql_is_two(p, "fetch", "next")) {
+			if (query->limit)
+				return nk__sql_fail(p->err, NK_SQL_SYNTAX, p->text, p->n_bytes, nk__sql_token(p)->at,
+				                    "cannot use both `LIMIT` and `FETCH`");
 			p->at += 2;
 			if (nk__sql_is(p, "row") || nk__sql_is(p, "rows")) {
 				NK_TRY(nk__sql_node(p, NK_SQL_INTEGER, nk__sql_token(p)->at, 0, &query->limit));
@@ -605,8 +645,13 @@ static nk_status parse_limits(nk_sql_parser *p, nk_sql_query *query)
 			} else {
 				NK_TRY(nk__sql_parse_expr(p, &query->limit));
 			}
+			if (nk__sql_is(p, "percent"))
+				return nk__sql_parse_fail(p, nk__sql_token(p)->at, "`FETCH` with `PERCENT` is not supported");
 			if (!nk__sql_accept(p, "rows"))
 				NK_TRY(nk__sql_expect(p, "row"));
+			if (nk__sql_is_two(p, "with", "ties"))
+				return nk__sql_parse_fail(p, nk__sql_token(p)->at,
+				                          "`FETCH` with `WITH TIES` is not supported");
 			NK_TRY(nk__sql_expect(p, "only"));
 		} else {
 			return NK_OK;

@@ -162,6 +162,11 @@ NK_MUST_CHECK nk_status nk__sql_literal(nk_sql_planner *p, const nk_sql_expr *no
                                         nk_expr **out);
 NK_MUST_CHECK nk_status nk__sql_typed(nk_sql_planner *p, const nk_sql_expr *node, const nk_dtype *dtype,
                                       nk_expr **out);
+/* The same, failing with another status and words before the message. */
+NK_MUST_CHECK nk_status nk__sql_typed_as(nk_sql_planner *p, const nk_sql_expr *node, const nk_dtype *dtype,
+                                         nk_status status, const char *what, nk_expr **out);
+NK_MUST_CHECK nk_status nk__sql_subscript(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_expr *node,
+                                          nk_expr **out);
 /* INTERVAL as a Duration; as text for offset_by when it has months: *months, then *out is a String. */
 NK_MUST_CHECK nk_status nk__sql_interval(nk_sql_planner *p, const nk_sql_expr *node, nk_expr **out,
                                          bool *months);

@@ -167,6 +167,9 @@ static nk_status match_rows(nk_sql_planner *p, const nk_sql_body *body, nk_plan 
 static nk_status set_plan(nk_sql_planner *p, const nk_sql_body *body, nk_plan **out)
 {
 	nk_plan *sides[2];
+	if (body->all && body->by_name && body->set != NK_SQL_UNION)
+		return nk__sql_error(p, NK_SQL_INTERFACE, body->at, "'%s ALL BY NAME' is not supported",
+		                     set_name(body->set));
 	NK_TRY(body_plan(p, body->left, NULL, &sides[0]));
 	NK_TRY(body_plan(p, body->right, NULL, &sides[1]));
 	if (!body->by_name)
@@ -204,10 +207,17 @@ static nk_status order_plan(nk_sql_planner *p, const nk_sql_query *query, nk_pla
 			                     (long long)position);
 		NK_TRY(nk__sql_column_expr(p, scope.columns[position - 1].id, &keys[i]));
 	}
-	nk_plan *rows = scope.plan;
-	NK_TRY(nk__sql_sort(p, &rows, keys, descending, nulls_last, n));
-	*plan = rows;
-	return nk__sql_limit(p, query, plan);
+	bool extended = scope.plan != *plan;
+	*plan = scope.plan;
+	NK_TRY(nk__sql_sort(p, plan, keys, descending, nulls_last, n));
+	NK_TRY(nk__sql_limit(p, query, plan));
+	if (!extended)
+		return NK_OK;
+	nk_expr **shown;
+	NK_TRY(NK_ARENA_NEW(p->arena, &shown, scope.n_columns + 1, p->err));
+	for (int i = 0; i < scope.n_columns; i++)
+		NK_TRY(nk__sql_column_expr(p, scope.columns[i].id, &shown[i]));
+	return nk__sql_select(p, plan, shown, scope.n_columns);
 }
 
 /* query: whose ORDER BY and LIMIT a select takes along; NULL: none. */

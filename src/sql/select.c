@@ -17,7 +17,7 @@ typedef struct output {
 	int column;
 	const char *name;
 	bool is_alias;
-	nk_expr *value;
+	bool is_qualified; /* from t.* */
 } output;
 
 typedef struct outputs {
@@ -96,7 +96,7 @@ static nk_status expand_star(nk_sql_planner *p, nk_sql_scope *scope, const nk_sq
 		if (index_of(m->excluded, m->n_excluded, name) >= 0 ||
 		    (m->ilike && !nk__sql_like_matches(name, m->ilike)))
 			continue;
-		output made = {.column = i, .name = name};
+		output made = {.column = i, .name = name, .is_qualified = source >= 0 && scope->n_sources > 1};
 		int at = index_of(m->replaced_names, m->n_replaced, name);
 		if (at >= 0)
 			made.expr = m->replaced[at];
@@ -152,14 +152,31 @@ static nk_status list_outputs(nk_sql_planner *p, nk_sql_scope *scope, const nk_s
 	return NK_OK;
 }
 
+/* The column that an output is, and nothing more; -1: none. */
+static int column_of(nk_sql_planner *p, const nk_sql_scope *scope, const output *o)
+{
+	int at = -1, n_used;
+	if (!o->expr)
+		return o->column;
+	if (o->expr->kind != NK_SQL_NAME || o->is_alias)
+		return -1;
+	nk_error *err = p->err;
+	p->err = NULL;
+	bool found = nk__sql_scope_find(p, scope, o->expr, &at, &n_used) == NK_OK && n_used == o->expr->n_names;
+	p->err = err;
+	return found ? at : -1;
+}
+
 static bool same_output(nk_sql_planner *p, const nk_sql_scope *scope, const output *a, const output *b)
 {
 	if (a->expr && b->expr)
 		return nk__sql_same(p, scope, a->expr, b->expr);
-	return !a->expr && !b->expr && a->column == b->column;
+	int column = column_of(p, scope, a);
+	return column >= 0 && column == column_of(p, scope, b);
 }
 
-/* Results of one name are a, a:1, a:2; what was written twice stays and is refused. */
+/* Results of one name are a, a:1, a:2, beside columns of stars that keep the names they have in joins; what was written
+ * twice stays and is refused. An alias is never changed. */
 static nk_status name_outputs(nk_sql_planner *p, const nk_sql_scope *scope, outputs *o)
 {
 	const char **bases;
@@ -167,19 +184,33 @@ static nk_status name_outputs(nk_sql_planner *p, const nk_sql_scope *scope, outp
 	for (int i = 0; i < o->n; i++)
 		bases[i] = o->items[i].name;
 	for (int i = 0; i < o->n; i++) {
-		int n_before = 0;
-		bool repeated = o->items[i].is_alias;
-		for (int j = 0; j < i && !repeated; j++)
-			if (strcmp(bases[j], bases[i]) == 0) {
-				n_before++;
-				repeated = same_output(p, scope, &o->items[i], &o->items[j]);
-			}
-		if (n_before == 0 || repeated)
+		output *item = &o->items[i];
+		int n_taken = 0;
+		bool repeated = false;
+		for (int j = 0; j < o->n && !repeated; j++) {
+			const output *other = &o->items[j];
+			bool counts = j < i || other->is_alias || item->is_qualified;
+			if (i == j || !counts || strcmp(bases[j], bases[i]) != 0)
+				continue;
+			n_taken++;
+			repeated = !item->is_alias && same_output(p, scope, item, other);
+			if (repeated && (item->is_qualified || other->is_qualified))
+				return nk_fail(p->err, NK_SQL_INTERFACE, "column '%s' is duplicated in the SELECT", bases[i]);
+			if (item->is_alias && other->is_alias)
+				return nk__sql_error(p, NK_COMPUTE, item->expr->at, "the name '%s' is duplicated", bases[i]);
+		}
+		if (n_taken == 0 || repeated || item->is_alias)
+			continue;
+		if (item->is_qualified && strcmp(scope->columns[item->column].id, bases[i]) != 0) {
+			item->name = scope->columns[item->column].id;
+			continue;
+		}
+		if (item->is_qualified)
 			continue;
 		NK_TEXT(text);
-		nk_text_format(&text, "%s:%d", bases[i], n_before);
+		nk_text_format(&text, "%s:%d", bases[i], n_taken);
 		NK_TRY(nk_text_finish(&text, p->err));
-		NK_TRY(nk_arena_string(p->arena, text.bytes, text.n_bytes, &o->items[i].name, p->err));
+		NK_TRY(nk_arena_string(p->arena, text.bytes, text.n_bytes, &item->name, p->err));
 	}
 	return NK_OK;
 }
@@ -511,7 +542,13 @@ static nk_status sort_keys(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_
 	NK_TRY(NK_ARENA_NEW(p->arena, &s->nulls_last, room, p->err));
 	NK_TRY(NK_ARENA_NEW(p->arena, &s->hidden, room, p->err));
 	NK_TRY(NK_ARENA_NEW(p->arena, &s->hidden_names, room, p->err));
+	int named_all = -1;
 	for (int i = 0; query->order_all && i < o->n; i++)
+		if (strcasecmp(o->items[i].name, "all") == 0)
+			named_all = i;
+	if (named_all >= 0)
+		NK_TRY(add_key(p, s, &query->all, o->items[named_all].name));
+	for (int i = 0; query->order_all && named_all < 0 && i < o->n; i++)
 		NK_TRY(add_key(p, s, &query->all, o->items[i].name));
 	scope->aliases = true;
 	for (int i = 0; i < query->n_orders; i++) {
@@ -567,6 +604,12 @@ static nk_status project(nk_sql_planner *p, nk_plan **plan, nk_expr **exprs, int
 static nk_status qualify(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_select *select)
 {
 	nk_expr *condition;
+	bool has_window = nk__sql_has_window(select->qualify);
+	for (int i = 0; i < select->n_items && !has_window; i++)
+		has_window = nk__sql_has_window(select->items[i].expr);
+	if (!has_window)
+		return nk__sql_error(p, NK_SQL_SYNTAX, select->qualify->at,
+		                     "QUALIFY clause must reference window functions");
 	scope->aliases = true;
 	NK_TRY(nk__sql_expr_of(p, scope, select->qualify, &condition));
 	return nk__sql_filter(p, &scope->plan, &condition, 1);

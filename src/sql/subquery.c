@@ -362,6 +362,12 @@ static nk_status in_value(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_e
 		return refuse(p, node, "rows in a subquery are supported as a condition of WHERE only");
 	NK_TRY(open_rows(p, scope, node->query, node, 1, &in, &values));
 	NK_TRY(operands(p, scope, node, &needles));
+	if (node->args[0]->kind == NK_SQL_NULL) {
+		const nk_dtype *dtype;
+		NK_TRY(nk__sql_bound_dtype(p, &in.scope, values[0], &dtype));
+		if (dtype)
+			NK_TRY(nk__sql_cast(p, needles[0], dtype, false, &needles[0]));
+	}
 	NK_TRY(mark(p, scope, &in, needles[0], values[0], &found));
 	NK_TRY(nk__sql_boolean(p, true, &yes));
 	NK_TRY(nk__sql_boolean(p, false, &no));
