@@ -26,6 +26,14 @@ class ExprName:
         """Something behind the column's name."""
         return self._expr._rename("suffix", suffix)
 
+    def prefix_fields(self, prefix: str):
+        """Something before the names of a Struct's fields."""
+        return self._expr._call("struct.affix_fields", prefix=prefix)
+
+    def suffix_fields(self, suffix: str):
+        """Something behind the names of a Struct's fields."""
+        return self._expr._call("struct.affix_fields", suffix=suffix)
+
     def to_lowercase(self):
         """The column's name in small letters."""
         return self._expr._rename("to_lowercase")

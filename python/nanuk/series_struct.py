@@ -44,6 +44,14 @@ class SeriesStruct:
         """The fields under other names."""
         return self._evaluate("rename_fields", names)
 
+    def drop(self, names, *, strict: bool = True):
+        """Without some fields. Raises StructFieldNotFoundError for one that does not exist, if `strict`."""
+        return self._evaluate("drop", names, strict=strict)
+
+    def eval(self, *exprs, **named_exprs):
+        """Other fields, computed of those there are: `field(name)`."""
+        return self._evaluate("eval", *exprs, **named_exprs)
+
     def json_encode(self):
         """The values as text in JSON."""
         return self._evaluate("json_encode")
@@ -52,7 +60,7 @@ class SeriesStruct:
         """The fields as columns of a table."""
         return self._series.to_frame().unnest(self._series.name)
 
-    def _evaluate(self, method: str, *args):
+    def _evaluate(self, method: str, *args, **kwargs):
         from nanuk.series import _evaluate
 
-        return _evaluate(getattr(_nanuk.lit(self._series).struct, method)(*args))
+        return _evaluate(getattr(_nanuk.lit(self._series).struct, method)(*args, **kwargs))

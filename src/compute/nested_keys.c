@@ -9,6 +9,22 @@
 #include "compute/group_table.h"
 #include "compute/text_writer.h"
 
+#define T uint8_t
+#define SUFFIX 1
+#include "compute/first_tmpl.h"
+#define T uint16_t
+#define SUFFIX 2
+#include "compute/first_tmpl.h"
+#define T uint32_t
+#define SUFFIX 4
+#include "compute/first_tmpl.h"
+#define T uint64_t
+#define SUFFIX 8
+#include "compute/first_tmpl.h"
+#define T unsigned __int128
+#define SUFFIX 16
+#include "compute/first_tmpl.h"
+
 /* ---- Encoding ---- */
 
 static const nk_array *locate(const nk_array *array, int64_t *row)
@@ -232,9 +248,36 @@ nk_status nk_plain_keys_of(nk_memory *memory, nk_array *const *keys, int n_keys,
 	return NK_OK;
 }
 
+/* Short lists of values that are equal when their bytes are: each value is compared with those before it, which is
+ * quicker than any table. False: these lists are not so. */
+static bool first_by_comparing(const nk_lists *lists, uint8_t *first)
+{
+	enum { MOST_ITEMS = 24 };
+	const nk_array *items = lists->items;
+	int width = nk_physical_size(items->physical);
+	if (width == 0 || items->validity || items->physical == NK_PHYSICAL_VIEW || nk_type_is_float(items->dtype->id))
+		return false;
+	for (int64_t i = 0; i < lists->n_rows; i++)
+		if (lists->offsets[i + 1] - lists->offsets[i] > MOST_ITEMS)
+			return false;
+	for (int64_t i = 0; i < lists->n_rows; i++) {
+		int64_t from = lists->offsets[i], to = lists->offsets[i + 1];
+		switch (width) {
+		case 1: first_1(items->values, from, to, first); break;
+		case 2: first_2(items->values, from, to, first); break;
+		case 4: first_4(items->values, from, to, first); break;
+		case 8: first_8(items->values, from, to, first); break;
+		default: first_16(items->values, from, to, first); break;
+		}
+	}
+	return true;
+}
+
 nk_status nk_items_first(nk_memory *memory, const nk_lists *lists, uint8_t *first, nk_error *err)
 {
 	enum { BLOCK = 4096 };
+	if (first_by_comparing(lists, first))
+		return NK_OK;
 	NK_AUTO(nk_group_table) table = NULL;
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_AUTO(nk_array) row_keys = NULL;

@@ -2,6 +2,7 @@
  * one: len, get, contains, count_matches, join, item. */
 #include "compute/compare.h"
 #include "compute/nested.h"
+#include "compute/nested_keys.h"
 #include "compute/select.h"
 #include "compute/text_writer.h"
 #include "func/each.h"
@@ -104,6 +105,34 @@ static nk_status bind_item(nk_bind *bind, nk_error *err)
 	NK_TRY(check_list(bind, err));
 	bind->dtype = bind->args[0].dtype->fields[0].dtype;
 	bind->kernel = item_kernel;
+	return NK_OK;
+}
+
+/* ---- n_unique ---- */
+
+static nk_status n_unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+{
+	NK_LISTS(lists);
+	NK_AUTO(nk_buffer) first = NULL;
+	NK_AUTO(nk_array) result = NULL;
+	NK_TRY(nk_lists_of(call->memory, args[0], &lists, err));
+	NK_TRY(nk_buffer_new(call->memory, lists.offsets[n_rows], &first, err));
+	NK_TRY(nk_items_first(call->memory, &lists, first->bytes, err));
+	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_U32, n_rows, false, &result, err));
+	uint32_t *counts = nk_array_values(result);
+	for (int64_t i = 0; i < n_rows; i++) {
+		counts[i] = 0;
+		for (int64_t j = lists.offsets[i]; j < lists.offsets[i + 1]; j++)
+			counts[i] += first->bytes[j];
+	}
+	return nk_lists_null_where(call->memory, &lists, NK_STEAL(result), out, err);
+}
+
+static nk_status bind_n_unique(nk_bind *bind, nk_error *err)
+{
+	NK_TRY(check_list(bind, err));
+	bind->dtype = nk_dtype_of(NK_TYPE_UINT32);
+	bind->kernel = n_unique_kernel;
 	return NK_OK;
 }
 
@@ -386,7 +415,7 @@ const nk_func nk__funcs_list[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.nulls = NK_NULLS_SEEN,
-		.bind = nk__bind_list,
+		.bind = bind_n_unique,
 	},
 	{
 		.name = "list.arg_min",
