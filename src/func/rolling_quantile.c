@@ -70,7 +70,7 @@ static inline int64_t place_of(const block *b, int64_t key)
 	int64_t n = b->n;
 	while (n > 1) {
 		int64_t half = n / 2;
-		base += base[half - 1] < key ? half : 0;
+		base += (int64_t)(base[half - 1] < key) * half; /* no branch: it would be a coin toss */
 		n -= half;
 	}
 	return (base - b->keys) + (n == 1 && *base < key);
