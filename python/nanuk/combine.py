@@ -105,3 +105,34 @@ def join_where(plan, other, predicates: tuple, how: str, suffix: str):
     if how != "inner":
         raise NotImplementedError(f"`join_where` with how={how!r} is not implemented yet")
     return plan.join(other, how="cross", suffix=suffix)._filter(items)
+
+
+def align(plans: list, how: str):
+    """Queries joined by the columns that all of them have, in order of these.
+
+    Raises InvalidOperationError when there is none.
+    """
+    names = [plan.collect_schema().names() for plan in plans]
+    common = [name for name in names[0] if all(name in more for more in names[1:])]
+    if not common:
+        raise InvalidOperationError("'align' strategy requires at least one common column")
+    kind = "full" if how == "align" else how.removeprefix("align_")
+    result = plans[0]
+    for i, plan in enumerate(plans[1:]):
+        suffix = f":{i}" if kind != "inner" else "_right"
+        result = result.join(plan, on=common, how=kind, coalesce=True, suffix=suffix, nulls_equal=True)
+        doubled = [name for name in result.collect_schema() if name.endswith(suffix) and name[: -len(suffix)] in result.collect_schema()]
+        if doubled:
+            merged = [_nanuk.call("coalesce", _nanuk.col(n[: -len(suffix)]), _nanuk.col(n)).alias(n[: -len(suffix)]) for n in doubled]
+            result = result._with_columns(merged, False)._drop(doubled, True)
+    order = [*common, *(name for name in dict.fromkeys(sum(names, [])) if name not in common)]
+    return result._sort(common, False, False, True)._select(order, False)
+
+
+def side_by_side(plans: list):
+    """Queries side by side; the shorter ones end in nulls."""
+    row = "__row"
+    result = plans[0]._row_index(row, 0)
+    for plan in plans[1:]:
+        result = result.join(plan._row_index(row, 0), on=row, how="full", coalesce=True, maintain_order="left_right")
+    return result._sort([row], False, False, True)._drop([row], True)

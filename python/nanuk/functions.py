@@ -323,7 +323,8 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
     """Tables or Series as one.
 
     how: "vertical" (same names, order and dtypes), "vertical_relaxed" (common dtypes), "diagonal" and
-    "diagonal_relaxed" (missing columns are null), "horizontal" (side by side, equal heights). Raises ValueError for
+    "diagonal_relaxed" (missing columns are null), "horizontal" (side by side, equal heights), "horizontal_extend"
+    (shorter tables end in nulls), "align" and its like (joined by the columns that all have). Raises ValueError for
     nothing to join or another `how`, TypeError for a mixture, ShapeError and SchemaError for what does not match.
     """
     from nanuk.dataframe import DataFrame
@@ -340,7 +341,17 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
             raise ValueError("`strict` is only for a horizontal concat and must be True")
         warnings.warn("the argument `strict` of `concat` is deprecated", DeprecationWarning, stacklevel=2)
     kind = type(items[0])
-    hows = ("vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal")
+    hows = (
+        "vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal", "horizontal_extend", "align",
+        "align_full", "align_inner", "align_left", "align_right",
+    )  # fmt: skip
+    if isinstance(items[0], Expr):
+        if how != "vertical":
+            raise ValueError("Expr only supports 'vertical' concat strategy")
+        result = items[0]
+        for item in items[1:]:
+            result = result.append(item)
+        return result
     for item in items:
         if not isinstance(item, (Series, DataFrame, LazyFrame)):
             msg = f"did not expect type: {type(item).__name__!r} in `concat`"
@@ -364,6 +375,12 @@ def concat(items, *, how: str = "vertical", rechunk: bool = False, parallel: boo
             del items[0]  # nothing, which any table may follow
     if builtins.len(items) == 1:
         return items[0]
+    if how[:5] == "align" or how == "horizontal_extend":
+        from nanuk.combine import align, side_by_side
+
+        plans = [item.lazy() for item in items]
+        result = side_by_side(plans) if how == "horizontal_extend" else align(plans, how)
+        return result if isinstance(items[0], LazyFrame) else result._collect()
     if isinstance(items[0], LazyFrame):
         return _nanuk.concat(items, how)
     result = _nanuk.concat([item._plan() for item in items], how)._collect()

@@ -429,6 +429,30 @@ nk_status nk__group_value_deliver(nk_memory *memory, const nk_group_value *v, in
 	return nk_array_new_list(dtype, n_groups, offsets, NK_STEAL(items), NULL, 0, out, err);
 }
 
+/* A column that came with the query: every group has all of its rows. */
+static nk_status repeat_series(groups *g, nk_array *array, nk_group_value *out, nk_error *err)
+{
+	int64_t n = array->n_rows, n_all;
+	if (__builtin_mul_overflow(n, g->n_groups, &n_all) || n_all > INT64_MAX / 16)
+		return nk_fail(err, NK_COMPUTE, "a Series of %lld rows for %lld groups", (long long)n, (long long)g->n_groups);
+	NK_AUTO(nk_buffer) rows = NULL;
+	NK_TRY(nk_buffer_new(g->memory, n_all * (int64_t)sizeof(int64_t) + 8, &rows, err));
+	int64_t *to = (int64_t *)(void *)rows->bytes;
+	for (int64_t i = 0; i < n_all; i++)
+		to[i] = i % n;
+	NK_TRY(nk_array_take_wide(g->memory, array, to, n_all, &out->array, err));
+	out->offsets = offsets_new(g->n_groups);
+	if (!out->offsets) {
+		nk_array_unref(out->array);
+		out->array = NULL;
+		return no_memory(err);
+	}
+	for (int64_t group = 0; group <= g->n_groups; group++)
+		out->offsets->at[group] = group * n;
+	out->state = NK_STATE_ROWS;
+	return NK_OK;
+}
+
 /* Every step; results are the program's outputs as they are, each to be released. */
 static nk_status run(const nk_program *program, nk_memory *memory, nk_array *const *inputs, int64_t n_rows,
                      const int64_t *offsets, int64_t n_groups, nk_group_value *results, nk_error *err)
@@ -448,8 +472,7 @@ static nk_status run(const nk_program *program, nk_memory *memory, nk_array *con
 		} else if (node->kind == NK_BOUND_LITERAL) {
 			values[i] = (nk_group_value){.state = NK_STATE_LITERAL, .array = nk_array_ref(node->array)};
 		} else if (node->kind == NK_BOUND_SERIES) {
-			status = nk_fail(err, NK_INVALID_OPERATION, "a Series of %lld rows cannot be used within groups",
-			                 (long long)node->array->n_rows);
+			status = repeat_series(&g, node->array, &values[i], err);
 		} else {
 			nk_group_value *args = calloc((size_t)step->n_args + 1, sizeof *args);
 			if (!args) {

@@ -2,7 +2,7 @@
 
 import nanuk as pl
 import pytest
-from nanuk.exceptions import ComputeError, DuplicateError, InvalidOperationError, SchemaError
+from nanuk.exceptions import ComputeError, DuplicateError, InvalidOperationError, SchemaError, ShapeError
 from nanuk.testing import assert_frame_equal, assert_frame_not_equal, assert_series_equal
 
 
@@ -110,6 +110,10 @@ def test_concat():
         pl.concat([frame, frame], how="sideways")
     with pytest.raises(SchemaError):
         pl.concat([frame, pl.DataFrame({"a": ["x"]})])
+    left, right = pl.DataFrame({"k": [1, 2], "x": [3, 4]}), pl.DataFrame({"k": [2, 3], "y": [5, 6]})
+    assert rows(pl.concat([left, right], how="align")) == [(1, 3, None), (2, 4, 5), (3, None, 6)]
+    assert rows(pl.concat([left, right], how="align_inner")) == [(2, 4, 5)]
+    assert rows(pl.concat([left, pl.DataFrame({"z": [7]})], how="horizontal_extend")) == [(1, 3, 7), (2, 4, None)]
     assert rows(frame.merge_sorted(pl.DataFrame({"a": [0]}), "a")) == [(0,), (1,)]
 
 
@@ -160,3 +164,18 @@ def test_namespaces_of_ones_own():
     assert rows(pl.DataFrame({"a": [3]}).select(pl.col("a").powers.square())) == [(9,)]
     with pytest.raises(AttributeError):
         pl.api.register_dataframe_namespace("head")(Powers)
+
+
+def test_series_within_groups():
+    """Every group has all rows of a column that comes with the query."""
+    frame = pl.DataFrame({"g": [1, 1, 2], "a": [1, 2, 3]})
+
+    def grouped(expr):
+        return frame.group_by("g", maintain_order=True).agg(x=expr)["x"].to_list()
+
+    assert grouped(pl.lit(pl.Series([10, 20, 30]))) == [[10, 20, 30], [10, 20, 30]]
+    assert grouped(pl.lit(pl.Series([10, 20])).sum()) == [30, 30]
+    assert grouped(pl.col("a").gather([0, 0])) == [[1, 1], [3, 3]]
+    assert grouped(pl.col("a").sum() + pl.lit(pl.Series([10, 20]))) == [[13, 23], [13, 23]]
+    with pytest.raises(ShapeError):
+        grouped(pl.col("a") + pl.lit(pl.Series([10, 20, 30])))
