@@ -9,7 +9,8 @@ static int64_t count_of(int64_t n_items, bool valid, nk_explode_mode mode)
 	return !valid ? mode.keep_nulls : n_items == 0 ? mode.empty_as_null : n_items;
 }
 
-nk_status nk_explode_array(nk_memory *memory, nk_array *array, nk_explode_mode mode, nk_array **out, nk_error *err)
+nk_status nk_explode_array(nk_memory *memory, nk_array *array, nk_explode_mode mode, nk_array **out,
+                           nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_TRY(nk_lists_of(memory, array, &lists, err));
@@ -33,7 +34,8 @@ nk_status nk_explode_array(nk_memory *memory, nk_array *array, nk_explode_mode m
 	return nk_array_take_optional(memory, lists.items, from, n_rows, out, err);
 }
 
-nk_status nk_explode_counts(nk_memory *memory, nk_array *array, nk_explode_mode mode, nk_buffer **out, nk_error *err)
+nk_status nk_explode_counts(nk_memory *memory, nk_array *array, nk_explode_mode mode, nk_buffer **out,
+                            nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_TRY(nk_lists_of(memory, array, &lists, err));
@@ -44,8 +46,8 @@ nk_status nk_explode_counts(nk_memory *memory, nk_array *array, nk_explode_mode 
 	return NK_OK;
 }
 
-nk_status nk_explode_rows(nk_memory *memory, const int64_t *counts, int64_t n_rows, nk_buffer **out, int64_t *n_out,
-                          nk_error *err)
+nk_status nk_explode_rows(nk_memory *memory, const int64_t *counts, int64_t n_rows, nk_buffer **out,
+                          int64_t *n_out, nk_error *err)
 {
 	int64_t n = 0, at = 0;
 	for (int64_t i = 0; i < n_rows; i++)

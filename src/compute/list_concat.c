@@ -3,8 +3,8 @@
 
 #include "compute/select.h"
 
-nk_status nk_lists_concat(nk_memory *memory, const nk_lists *parts, int n_parts, nk_buffer **offsets, nk_array **items,
-                          nk_error *err)
+nk_status nk_lists_concat(nk_memory *memory, const nk_lists *parts, int n_parts, nk_buffer **offsets,
+                          nk_array **items, nk_error *err)
 {
 	int64_t n_rows = parts[0].n_rows, n_items = 0, n = 0, base = 0;
 	NK_AUTO(nk_buffer) ends = NULL, *rows = NULL, *arrays = NULL;

@@ -24,7 +24,8 @@ static bool has_hidden_items(const nk_array *array)
 	return false;
 }
 
-static nk_status without_hidden_items(nk_memory *memory, const nk_array *array, nk_lists *lists, nk_error *err)
+static nk_status without_hidden_items(nk_memory *memory, const nk_array *array, nk_lists *lists,
+                                      nk_error *err)
 {
 	const int64_t *from = array->values;
 	int64_t n = array->n_rows, n_items = 0;
@@ -57,7 +58,8 @@ nk_status nk_lists_of(nk_memory *memory, nk_array *array, nk_lists *out, nk_erro
 	if (has_hidden_items(flat)) {
 		NK_TRY(without_hidden_items(memory, flat, &lists, err));
 	} else {
-		NK_TRY(nk_array_slice(memory, flat->children[0], offsets[0], offsets[n] - offsets[0], &lists.items, err));
+		NK_TRY(nk_array_slice(memory, flat->children[0], offsets[0], offsets[n] - offsets[0], &lists.items,
+		                      err));
 		if (offsets[0] == 0) {
 			lists.offsets = offsets;
 		} else {
@@ -79,7 +81,8 @@ nk_status nk_lists_of(nk_memory *memory, nk_array *array, nk_lists *out, nk_erro
 	return NK_OK;
 }
 
-nk_status nk_lists_rows(nk_memory *memory, const int64_t *offsets, int64_t n_rows, nk_buffer **out, nk_error *err)
+nk_status nk_lists_rows(nk_memory *memory, const int64_t *offsets, int64_t n_rows, nk_buffer **out,
+                        nk_error *err)
 {
 	NK_TRY(nk_buffer_new(memory, offsets[n_rows] * (int64_t)sizeof(uint32_t), out, err));
 	uint32_t *rows = (uint32_t *)(void *)(*out)->bytes;
@@ -131,7 +134,8 @@ nk_status nk_lists_with_items(nk_memory *memory, const nk_dtype *dtype, const nk
 	return nk_lists_wrap(memory, dtype, like, offsets, items, out, err);
 }
 
-nk_status nk_lists_null_where(nk_memory *memory, const nk_lists *like, nk_array *array, nk_array **out, nk_error *err)
+nk_status nk_lists_null_where(nk_memory *memory, const nk_lists *like, nk_array *array, nk_array **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_array) owned = array;
 	if (!like->flat->validity || array->physical == NK_PHYSICAL_NONE) {

@@ -38,9 +38,9 @@ static const nk_array *locate(const nk_array *array, int64_t *row)
 
 static int fixed_width(const nk_array *array)
 {
-	return array->dtype->id == NK_TYPE_DECIMAL      ? 16
+	return array->dtype->id == NK_TYPE_DECIMAL   ? 16
 	       : array->physical == NK_PHYSICAL_BOOL ? 1
-	                                              : nk_physical_size(array->physical);
+	                                             : nk_physical_size(array->physical);
 }
 
 static int64_t size_of(const nk_array *array, int64_t row)
@@ -223,7 +223,8 @@ void nk_plain_keys_release(nk_plain_keys *keys)
 	*keys = (nk_plain_keys){0};
 }
 
-nk_status nk_plain_keys_of(nk_memory *memory, nk_array *const *keys, int n_keys, nk_plain_keys *out, nk_error *err)
+nk_status nk_plain_keys_of(nk_memory *memory, nk_array *const *keys, int n_keys, nk_plain_keys *out,
+                           nk_error *err)
 {
 	NK_PLAIN_KEYS(plain);
 	plain.arrays = keys;
@@ -255,7 +256,8 @@ static bool first_by_comparing(const nk_lists *lists, uint8_t *first)
 	enum { MOST_ITEMS = 24 };
 	const nk_array *items = lists->items;
 	int width = nk_physical_size(items->physical);
-	if (width == 0 || items->validity || items->physical == NK_PHYSICAL_VIEW || nk_type_is_float(items->dtype->id))
+	if (width == 0 || items->validity || items->physical == NK_PHYSICAL_VIEW ||
+	    nk_type_is_float(items->dtype->id))
 		return false;
 	for (int64_t i = 0; i < lists->n_rows; i++)
 		if (lists->offsets[i + 1] - lists->offsets[i] > MOST_ITEMS)
@@ -284,7 +286,8 @@ nk_status nk_items_first(nk_memory *memory, const nk_lists *lists, uint8_t *firs
 	int64_t n_items = lists->offsets[lists->n_rows], n_known = 0;
 	const nk_dtype *dtypes[] = {nk_dtype_of(NK_TYPE_UINT32), lists->items->dtype};
 	NK_TRY(nk_lists_rows(memory, lists->offsets, lists->n_rows, &rows, err));
-	NK_TRY(nk_array_new_flat(dtypes[0], NK_PHYSICAL_U32, n_items, NK_STEAL(rows), NULL, 0, NULL, &row_keys, err));
+	NK_TRY(nk_array_new_flat(dtypes[0], NK_PHYSICAL_U32, n_items, NK_STEAL(rows), NULL, 0, NULL, &row_keys,
+	                         err));
 	NK_TRY(nk_group_table_new(memory, dtypes, 2, 0, &table, err));
 	for (int64_t i = 0; i < n_items; i += BLOCK) {
 		int64_t n = NK_MIN(n_items - i, (int64_t)BLOCK);

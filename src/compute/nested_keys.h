@@ -9,8 +9,8 @@
 /* A nested array (any encoding) as Binary, flat. Fails with NK_COMPUTE for a value of more than 2 GiB. */
 NK_MUST_CHECK nk_status nk_nested_encode(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
 /* The inverse: flat Binary to values of a nested dtype. */
-NK_MUST_CHECK nk_status nk_nested_decode(nk_memory *memory, const nk_array *bytes, const nk_dtype *dtype, nk_array **out,
-                                         nk_error *err);
+NK_MUST_CHECK nk_status nk_nested_decode(nk_memory *memory, const nk_array *bytes, const nk_dtype *dtype,
+                                         nk_array **out, nk_error *err);
 
 /* Key columns without nested ones: `arrays` are those given, or with nested ones encoded. */
 typedef struct nk_plain_keys {
@@ -19,8 +19,8 @@ typedef struct nk_plain_keys {
 	int n;
 } nk_plain_keys;
 
-NK_MUST_CHECK nk_status nk_plain_keys_of(nk_memory *memory, nk_array *const *keys, int n_keys, nk_plain_keys *out,
-                                         nk_error *err);
+NK_MUST_CHECK nk_status nk_plain_keys_of(nk_memory *memory, nk_array *const *keys, int n_keys,
+                                         nk_plain_keys *out, nk_error *err);
 void nk_plain_keys_release(nk_plain_keys *keys);
 #define NK_PLAIN_KEYS(name) __attribute__((cleanup(nk_plain_keys_release))) nk_plain_keys name = {0}
 /* The dtype that a key column of a dtype has then. */
@@ -30,6 +30,7 @@ static inline const nk_dtype *nk_plain_key_dtype(const nk_dtype *dtype)
 }
 
 /* first[j]: whether no earlier item of the same list equals item j. */
-NK_MUST_CHECK nk_status nk_items_first(nk_memory *memory, const nk_lists *lists, uint8_t *first, nk_error *err);
+NK_MUST_CHECK nk_status nk_items_first(nk_memory *memory, const nk_lists *lists, uint8_t *first,
+                                       nk_error *err);
 
 #endif

@@ -14,8 +14,8 @@ typedef struct explode_step {
 static void explode_free(nk_receiver *receiver) { free(receiver); }
 
 /* How many rows each row becomes: the same for all lists. */
-static nk_status counts_of(nk_memory *memory, const nk_explode_config *config, const nk_batch *batch, nk_buffer **out,
-                           nk_error *err)
+static nk_status counts_of(nk_memory *memory, const nk_explode_config *config, const nk_batch *batch,
+                           nk_buffer **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) counts = NULL;
 	NK_TRY(nk_explode_counts(memory, batch->columns[config->lists[0]], config->mode, &counts, err));
@@ -39,7 +39,8 @@ static nk_status explode_push(nk_receiver *receiver, int worker, nk_batch *incom
 	NK_AUTO(nk_buffer) counts = NULL, *rows = NULL;
 	int64_t n_rows;
 	NK_TRY(counts_of(memory, config, batch, &counts, err));
-	NK_TRY(nk_explode_rows(memory, (const int64_t *)(void *)counts->bytes, batch->n_rows, &rows, &n_rows, err));
+	NK_TRY(
+		nk_explode_rows(memory, (const int64_t *)(void *)counts->bytes, batch->n_rows, &rows, &n_rows, err));
 	if (n_rows == 0)
 		return NK_OK;
 	NK_TRY(nk_batch_new(config->n_outputs, n_rows, &result, err));
@@ -50,20 +51,22 @@ static nk_status explode_push(nk_receiver *receiver, int worker, nk_batch *incom
 		if (config->is_list[i])
 			NK_TRY(nk_explode_array(memory, column, config->mode, &result->columns[i], err));
 		else
-			NK_TRY(nk_array_take(memory, column, (const uint32_t *)(void *)rows->bytes, n_rows, &result->columns[i], err));
+			NK_TRY(nk_array_take(memory, column, (const uint32_t *)(void *)rows->bytes, n_rows,
+			                     &result->columns[i], err));
 	}
 	return nk_push(receiver->next, worker, NK_STEAL(result), err);
 }
 
 static const nk_receiver_ops explode_ops = {.push = explode_push, .free = explode_free};
 
-nk_status nk_explode_step_new(const nk_exec *exec, const nk_explode_config *config, nk_counters *counters, nk_receiver **out,
-                              nk_error *err)
+nk_status nk_explode_step_new(const nk_exec *exec, const nk_explode_config *config, nk_counters *counters,
+                              nk_receiver **out, nk_error *err)
 {
 	explode_step *self = calloc(1, sizeof *self);
 	if (!self)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a pipeline step");
-	*self = (explode_step){.receiver = {.ops = &explode_ops, .counters = counters}, .exec = exec, .config = *config};
+	*self = (explode_step){
+		.receiver = {.ops = &explode_ops, .counters = counters}, .exec = exec, .config = *config};
 	*out = &self->receiver;
 	return NK_OK;
 }

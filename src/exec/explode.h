@@ -17,7 +17,7 @@ typedef struct nk_explode_config {
 	nk_explode_mode mode;
 } nk_explode_config;
 
-NK_MUST_CHECK nk_status nk_explode_step_new(const nk_exec *exec, const nk_explode_config *config, nk_counters *counters,
-                                            nk_receiver **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_explode_step_new(const nk_exec *exec, const nk_explode_config *config,
+                                            nk_counters *counters, nk_receiver **out, nk_error *err);
 
 #endif

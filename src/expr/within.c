@@ -35,18 +35,42 @@ static nk_status call(const char *name, nk_expr *const *args, int n_args, nk_exp
 	return nk__expr_call(nk_func_find(name), args, n_args, NULL, NULL, 0, out, err);
 }
 
-/* A call of a function with the options of a node, and for a twin which arguments are items. */
-static nk_status call_like(const nk_expr *node, const nk_func *func, nk_expr *const *args, int n_args, int64_t rows,
-                           nk_expr **out, nk_error *err)
+/* The names of a Struct's fields, which binding would take from the arguments; items have none. */
+static nk_status name_fields(const nk_expr *node, nk_option *options, nk_error *err)
 {
-	int n = nk_func_n_options(node->func), n_options = nk_func_n_options(func); /* a twin's last one is "rows" */
+	int at = nk_func_option(node->func, "fields");
+	if (options[at].dtype)
+		return NK_OK;
+	nk_field *fields = calloc((size_t)node->n_args + 1, sizeof *fields);
+	if (!fields)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a Struct");
+	for (int i = 0; i < node->n_args; i++) {
+		const char *name = nk__expr_output_name(node->args[i]);
+		fields[i] = (nk_field){!name || strcmp(name, "element") == 0 ? "" : name, nk_dtype_of(NK_TYPE_NULL)};
+	}
+	options[at].dtype = nk_dtype_struct(fields, node->n_args);
+	free(fields);
+	return options[at].dtype ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
+}
+
+/* A call of a function with the options of a node, and for a twin which arguments are items. */
+static nk_status call_like(const nk_expr *node, const nk_func *func, nk_expr *const *args, int n_args,
+                           int64_t rows, nk_expr **out, nk_error *err)
+{
+	int n = nk_func_n_options(node->func),
+		n_options = nk_func_n_options(func); /* a twin's last one is "rows" */
 	const char **names = malloc(((size_t)n_options + 1) * sizeof *names);
 	nk_option *options = malloc(((size_t)n_options + 1) * sizeof *options);
-	nk_status status = names && options ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+	nk_status status =
+		names && options ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
 	for (int i = 0; status == NK_OK && i < n_options; i++) {
 		names[i] = func->options[i].name;
 		options[i] = i < n ? node->options[i] : (nk_option){.kind = NK_OPTION_INT, .integer = rows};
 	}
+	/* Of fields of a Struct, binding knows the names. */
+	if (status == NK_OK && func != node->func && node->func->names_fields &&
+	    strcmp(node->func->name, "as_struct") == 0)
+		status = name_fields(node, options, err);
 	if (status == NK_OK)
 		status = nk__expr_call(func, args, n_args, names, options, n_options, out, err);
 	free(names);
@@ -57,7 +81,7 @@ static nk_status call_like(const nk_expr *node, const nk_func *func, nk_expr *co
 /* Functions whose twin would run list by list, and that have a kernel over all lists, with the same options. */
 static const nk_func *over_all_lists(const nk_func *func, int64_t rows, int n_args)
 {
-	static const char *const names[] = {"filter", "sort", "reverse", "unique", "drop_nulls"};
+	static const char *const names[] = {"filter", "sort", "reverse", "unique", "drop_nulls", "gather"};
 	if (rows != ((int64_t)1 << n_args) - 1)
 		return NULL;
 	for (int i = 0; i < NK_COUNT(names); i++) {
@@ -88,8 +112,20 @@ static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args
 		exprs[n_args++] = outer;
 		rows = 1;
 	}
-	nk_status status;
-	if (func->height == NK_ELEMENTWISE && !rows) {
+	NK_AUTO(nk_expr) imploded = NULL;
+	nk_status status = NK_OK;
+	/* A column of values beside items whose number does not matter (positions to gather) is a list for every row. */
+	for (int i = 0; status == NK_OK && i < n_args && func->unaligned && !imploded; i++)
+		if (exprs[i]->kind == NK_EXPR_SERIES) {
+			status = call("implode", &exprs[i], 1, &imploded, err);
+			exprs[i] = imploded;
+			rows |= (int64_t)1 << i;
+		}
+	if (status != NK_OK) {
+		free(exprs);
+		return status;
+	}
+	if ((func->height == NK_ELEMENTWISE && !rows) || (widest == STATE_LITERAL && node->n_args > 0)) {
 		out->state = widest;
 		status = call_like(node, func, exprs, node->n_args, 0, &out->expr, err);
 	} else {
@@ -99,21 +135,21 @@ static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args
 		twin = twin ? twin : nk_func_find(name);
 		out->state = rows && func->height != NK_AGGREGATING ? STATE_ITEMS : STATE_VALUES;
 		status = twin ? call_like(node, twin, exprs, n_args, rows, &out->expr, err)
-		              : nk_fail(err, NK_NOT_IMPLEMENTED, "`%s` is not implemented within lists so deep", func->name);
+		              : nk_fail(err, NK_NOT_IMPLEMENTED, "`%s` is not implemented within lists so deep",
+		                        func->name);
 	}
 	free(exprs);
 	return status;
 }
 
-static nk_status lift(const nk_expr *node, nk_expr *outer, const nk_pointers *nodes, const made *all, made *out, nk_error *err)
+static nk_status lift(const nk_expr *node, nk_expr *outer, const nk_pointers *nodes, const made *all,
+                      made *out, nk_error *err)
 {
 	made *args;
 	nk_status status;
 	switch (node->kind) {
 	case NK_EXPR_LITERAL:
-	case NK_EXPR_SERIES:
-		*out = (made){nk__expr_ref((nk_expr *)node), STATE_LITERAL};
-		return NK_OK;
+	case NK_EXPR_SERIES: *out = (made){nk__expr_ref((nk_expr *)node), STATE_LITERAL}; return NK_OK;
 	case NK_EXPR_ALIAS:
 	case NK_EXPR_RENAME:
 		*out = all[nk_pointers_find(nodes, node->args[0])];
@@ -134,7 +170,8 @@ static nk_status lift(const nk_expr *node, nk_expr *outer, const nk_pointers *no
 		return status;
 	case NK_EXPR_COLUMN:
 	case NK_EXPR_SELECTOR:
-		return nk_fail(err, NK_COMPUTE, "named columns are not allowed in `eval` functions; consider using `element`");
+		return nk_fail(err, NK_COMPUTE,
+		               "named columns are not allowed in `eval` functions; consider using `element`");
 	case NK_EXPR_OVER: break;
 	}
 	return nk_fail(err, NK_NOT_IMPLEMENTED, "windows within lists are not implemented yet");
@@ -142,8 +179,8 @@ static nk_status lift(const nk_expr *node, nk_expr *outer, const nk_pointers *no
 
 /* ---- Structs ---- */
 
-static nk_status with_field(const nk_expr *node, nk_expr *outer, const nk_pointers *nodes, const made *all, made *out,
-                            nk_error *err)
+static nk_status with_field(const nk_expr *node, nk_expr *outer, const nk_pointers *nodes, const made *all,
+                            made *out, nk_error *err)
 {
 	out->state = STATE_VALUES;
 	int n_args = node->n_args;
@@ -185,7 +222,8 @@ static nk_status spread_literal(nk_expr *outer, nk_expr *literal, nk_expr **out,
 	nk_option rows = {.kind = NK_OPTION_INT, .integer = 1};
 	const char *name = "rows";
 	NK_TRY(nk__expr_call(nk_func_find("each.is_null"), &outer, 1, &name, &rows, 1, &test, err));
-	return nk__expr_call(nk_func_find("each.when"), (nk_expr *[]){test, literal, literal}, 3, &name, &rows, 1, out, err);
+	return nk__expr_call(nk_func_find("each.when"), (nk_expr *[]){test, literal, literal}, 3, &name, &rows, 1,
+	                     out, err);
 }
 
 static nk_status finish(nk_within how, nk_expr *outer, const made *result, nk_expr **out, nk_error *err)

@@ -3,7 +3,8 @@
 #include "func/each.h"
 #include "func/func.h"
 
-static nk_status given_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status given_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	(void)n_rows, (void)err;
 	*out = nk_array_ref(args[*(const int *)call->data]);
@@ -35,7 +36,8 @@ static nk_status bind_to_array(nk_bind *bind, nk_error *err)
 	if (bind->args[0].dtype->physical != NK_PHYSICAL_LIST)
 		return nk__refuse_list(bind, 0, err);
 	if (width < 0 || width > INT32_MAX)
-		return nk_fail(err, NK_VALUE, "the width of an Array must lie between 0 and 2147483647, got %lld", (long long)width);
+		return nk_fail(err, NK_VALUE, "the width of an Array must lie between 0 and 2147483647, got %lld",
+		               (long long)width);
 	bind->fallible = true;
 	return bind_given(bind, 0, nk_dtype_array(bind->args[0].dtype->fields[0].dtype, width), err);
 }
@@ -46,7 +48,8 @@ static nk_status bind_like(nk_bind *bind, nk_error *err)
 		if (bind->args[i].dtype->physical != NK_PHYSICAL_LIST)
 			return nk__refuse_list(bind, i, err);
 	const nk_dtype *item = bind->args[1].dtype->fields[0].dtype, *like = bind->args[0].dtype;
-	return bind_given(bind, 1, like->id == NK_TYPE_ARRAY ? nk_dtype_array(item, like->width) : nk_dtype_list(item), err);
+	return bind_given(
+		bind, 1, like->id == NK_TYPE_ARRAY ? nk_dtype_array(item, like->width) : nk_dtype_list(item), err);
 }
 
 static const nk_option_spec width_options[] = {

@@ -52,7 +52,8 @@ static void laid_out_release(laid_out *laid)
 
 /* Of several arguments that are lists: a row that is null in one is null in all, so that lists beside it do not count.
  * *out is NULL when there is nothing to combine. */
-static nk_status common_validity(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_buffer **out, nk_error *err)
+static nk_status common_validity(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_buffer **out,
+                                 nk_error *err)
 {
 	const each_plan *plan = call->data;
 	int n_lists = 0;
@@ -74,7 +75,8 @@ static nk_status common_validity(const nk_call *call, nk_array *const *args, int
 	return NK_OK;
 }
 
-static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_rows, laid_out *laid, nk_error *err)
+static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_rows, laid_out *laid,
+                         nk_error *err)
 {
 	const each_plan *plan = call->data;
 	laid->n_args = plan->n_args;
@@ -104,8 +106,10 @@ static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_r
 		if (!laid->first) {
 			laid->first = lists;
 			laid->offsets = lists->offsets;
-		} else if (!unaligned && memcmp(lists->offsets, laid->offsets, (size_t)(n_rows + 1) * sizeof(int64_t)) != 0) {
-			return nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a list", call->func->name);
+		} else if (!unaligned &&
+		           memcmp(lists->offsets, laid->offsets, (size_t)(n_rows + 1) * sizeof(int64_t)) != 0) {
+			return nk_fail(err, NK_SHAPE, "arguments of `%s` have different lengths within a list",
+			               call->func->name);
 		}
 	}
 	if (!laid->first) {
@@ -134,8 +138,8 @@ static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_r
 	return NK_OK;
 }
 
-static nk_status run_aggregate(nk_call *inner, const nk_aggregate *aggregate, const laid_out *laid, nk_array **out,
-                               nk_error *err)
+static nk_status run_aggregate(nk_call *inner, const nk_aggregate *aggregate, const laid_out *laid,
+                               nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_arena) arena = nk_arena_new(inner->memory);
 	NK_AUTO(nk_buffer) rows = NULL;
@@ -146,13 +150,14 @@ static nk_status run_aggregate(nk_call *inner, const nk_aggregate *aggregate, co
 	NK_TRY(nk_lists_rows(inner->memory, laid->offsets, laid->n_rows, &rows, err));
 	int64_t n_items = laid->offsets[laid->n_rows];
 	if (n_items > 0)
-		NK_TRY(aggregate->update(inner, states, (const uint32_t *)(void *)rows->bytes, laid->args, n_items, 0, arena,
-		                         err));
+		NK_TRY(aggregate->update(inner, states, (const uint32_t *)(void *)rows->bytes, laid->args, n_items, 0,
+		                         arena, err));
 	return aggregate->finish(inner, states, laid->n_rows, out, err);
 }
 
 /* Row `row` of argument i: its list, or its value. */
-static nk_status piece(const nk_call *call, const laid_out *laid, int i, int64_t row, nk_array **out, nk_error *err)
+static nk_status piece(const nk_call *call, const laid_out *laid, int i, int64_t row, nk_array **out,
+                       nk_error *err)
 {
 	const each_plan *plan = call->data;
 	nk_array *array = laid->args[i];
@@ -175,7 +180,8 @@ static nk_status one_by_one(const nk_call *call, nk_call *inner, const laid_out 
 		bool is_null = laid->first && !nk_lists_valid(laid->first, row);
 		int n_args = 0;
 		if (is_null)
-			status = nk_array_new_null(call->memory, bound->dtype, plan->gives_rows ? 0 : 1, &results[row], err);
+			status =
+				nk_array_new_null(call->memory, bound->dtype, plan->gives_rows ? 0 : 1, &results[row], err);
 		for (; !is_null && status == NK_OK && n_args < plan->n_args; n_args++) {
 			status = piece(call, laid, n_args, row, &args[n_args], err);
 			if (status != NK_OK)
@@ -193,7 +199,8 @@ static nk_status one_by_one(const nk_call *call, nk_call *inner, const laid_out 
 	return NK_OK;
 }
 
-static nk_status run_each(const nk_call *call, nk_call *inner, const laid_out *laid, nk_array **out, nk_error *err)
+static nk_status run_each(const nk_call *call, nk_call *inner, const laid_out *laid, nk_array **out,
+                          nk_error *err)
 {
 	const each_plan *plan = call->data;
 	int64_t n_rows = laid->n_rows;
@@ -239,17 +246,23 @@ static nk_status flatten_items(const nk_call *call, laid_out *laid, nk_error *er
 
 static void laid_out__auto(laid_out *laid) { laid_out_release(laid); }
 
-static nk_status each_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status each_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	const each_plan *plan = call->data;
 	const nk_bind *bound = &plan->inner;
 	const nk_func *func = bound->func;
 	__attribute__((cleanup(laid_out__auto))) laid_out laid = {0};
 	NK_TRY(lay_out(call, args, n_rows, &laid, err));
-	nk_call inner = {.func = func, .dtype = bound->dtype, .options = call->options, .data = bound->data, .memory = call->memory};
+	nk_call inner = {.func = func,
+	                 .dtype = bound->dtype,
+	                 .options = call->options,
+	                 .data = bound->data,
+	                 .memory = call->memory};
 	NK_AUTO(nk_array) result = NULL;
 	if (func->height == NK_ELEMENTWISE) {
-		NK_TRY(nk_func_apply(&inner, bound->kernel, laid.args, plan->n_args, laid.offsets[n_rows], &result, err));
+		NK_TRY(nk_func_apply(&inner, bound->kernel, laid.args, plan->n_args, laid.offsets[n_rows], &result,
+		                     err));
 		if (!laid.first) {
 			*out = NK_STEAL(result);
 			return NK_OK;
@@ -306,7 +319,8 @@ nk_status nk__bind_each(nk_bind *bind, const nk_func *base, uint64_t rows, nk_er
 	plan->gives_rows = rows && base->height != NK_AGGREGATING;
 	bind->dtype = plan->gives_rows ? list_of(inner->dtype) : inner->dtype;
 	for (int i = 0; i < bind->n_args && base->height == NK_ELEMENTWISE; i++)
-		if (is_rows(plan, i) && bind->args[i].dtype->id == NK_TYPE_ARRAY) /* items for items: the width stays */
+		if (is_rows(plan, i) &&
+		    bind->args[i].dtype->id == NK_TYPE_ARRAY) /* items for items: the width stays */
 			bind->dtype = nk_dtype_array(inner->dtype, bind->args[i].dtype->width);
 	bool out_of_memory = !bind->dtype;
 	for (int i = 0; i < NK_MAX_CASTS && i < NK_MAX(bind->n_args, 1); i++) {
@@ -315,7 +329,8 @@ nk_status nk__bind_each(nk_bind *bind, const nk_func *base, uint64_t rows, nk_er
 			bind->casts[i] = list_of(item ? item : args[i].dtype);
 			out_of_memory |= !bind->casts[i];
 		} else {
-			bind->casts[i] = item || i >= bind->n_args ? item : args[i].dtype; /* each has its own: none is repeated */
+			bind->casts[i] =
+				item || i >= bind->n_args ? item : args[i].dtype; /* each has its own: none is repeated */
 		}
 	}
 	if (out_of_memory)
@@ -329,10 +344,7 @@ nk_status nk__bind_each(nk_bind *bind, const nk_func *base, uint64_t rows, nk_er
 	return NK_OK;
 }
 
-static const nk_func *base_of(const nk_bind *bind)
-{
-	return nk_func_find(strchr(bind->func->name, '.') + 1);
-}
+static const nk_func *base_of(const nk_bind *bind) { return nk_func_find(strchr(bind->func->name, '.') + 1); }
 
 nk_status nk__bind_list(nk_bind *bind, nk_error *err)
 {

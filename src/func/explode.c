@@ -12,7 +12,8 @@ static nk_explode_mode mode_of(const nk_call *call)
 	return (nk_explode_mode){call->options[EMPTY_AS_NULL].boolean, call->options[KEEP_NULLS].boolean};
 }
 
-static nk_status explode_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status explode_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	(void)n_rows;
 	if (args[0]->dtype->physical != NK_PHYSICAL_LIST) {
@@ -31,7 +32,8 @@ static nk_status bind_explode(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status one_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status one_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) like = NULL;
 	NK_AUTO(nk_array) items = NULL;
@@ -45,7 +47,8 @@ static nk_status one_kernel(const nk_call *call, nk_array *const *args, int64_t 
 		NK_TRY(nk_buffer_new(call->memory, nk_bitmap_bytes(n_rows), &validity, err));
 		memcpy(validity->bytes, like->validity, (size_t)nk_bitmap_bytes(n_rows));
 	}
-	return nk_array_new_list(call->dtype, n_rows, NK_STEAL(offsets), NK_STEAL(items), NK_STEAL(validity), -1, out, err);
+	return nk_array_new_list(call->dtype, n_rows, NK_STEAL(offsets), NK_STEAL(items), NK_STEAL(validity), -1,
+	                         out, err);
 }
 
 static nk_status bind_one(nk_bind *bind, nk_error *err)
@@ -61,7 +64,8 @@ static nk_status bind_one(nk_bind *bind, nk_error *err)
 
 /* ---- Within lists and Structs ---- */
 
-static nk_status result_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status result_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	(void)call, (void)n_rows, (void)err;
 	*out = nk_array_ref(args[1]);
@@ -80,8 +84,10 @@ static nk_status bind_result(nk_bind *bind, nk_error *err)
 
 static nk_status bind_nowhere(nk_bind *bind, nk_error *err)
 {
-	return nk_fail(err, NK_INVALID_OPERATION, "`%s` stands for what a function of lists or Structs evaluates an expression over, "
-	               "as in `list.eval`; there is none around it", bind->func->name);
+	return nk_fail(err, NK_INVALID_OPERATION,
+	               "`%s` stands for what a function of lists or Structs evaluates an expression over, "
+	               "as in `list.eval`; there is none around it",
+	               bind->func->name);
 }
 
 static const nk_option_spec explode_options[] = {
@@ -94,7 +100,8 @@ const nk_func nk__funcs_explode[] = {
 	{
 		.name = "explode",
 		.args = "x",
-		.doc = "The items of all lists one after another. A null list gives null unless keep_nulls is false, an empty one "
+		.doc = "The items of all lists one after another. A null list gives null unless keep_nulls is false, "
+               "an empty one "
 			   "nothing, or null with empty_as_null. Values of other dtypes stay as they are.",
 		.example = "explode([[1, 2], [], null]) == [1, 2, null]",
 		.options = explode_options,
@@ -136,7 +143,8 @@ const nk_func nk__funcs_explode[] = {
 	{
 		.name = "field",
 		.args = "name, *more",
-		.doc = "Fields of the Structs that an expression is evaluated over, in struct.with_fields and its like.",
+		.doc =
+			"Fields of the Structs that an expression is evaluated over, in struct.with_fields and its like.",
 		.example = "field(\"a\") ! InvalidOperation",
 		.min_args = 1,
 		.max_args = -1,

@@ -17,7 +17,8 @@ static nk_status check_list(const nk_bind *bind, nk_error *err)
 
 /* ---- len ---- */
 
-static nk_status len_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status len_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) lists = NULL;
 	NK_AUTO(nk_array) result = NULL;
@@ -41,7 +42,8 @@ static nk_status bind_len(nk_bind *bind, nk_error *err)
 
 /* ---- get, item ---- */
 
-static nk_status get_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status get_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	bool null_on_oob = call->options[0].boolean;
 	NK_AUTO(nk_array) lists = NULL;
@@ -69,8 +71,8 @@ static nk_status bind_get(nk_bind *bind, nk_error *err)
 	NK_TRY(check_list(bind, err));
 	nk_type_id id = bind->args[1].dtype->id;
 	if (!nk_type_is_integer(id) && id != NK_TYPE_NULL)
-		return nk_fail(err, NK_INVALID_OPERATION, "index of `%s` must be an integer, got `%s`", bind->func->name,
-		               nk_dtype_short_name(bind->args[1].dtype));
+		return nk_fail(err, NK_INVALID_OPERATION, "index of `%s` must be an integer, got `%s`",
+		               bind->func->name, nk_dtype_short_name(bind->args[1].dtype));
 	bind->casts[1] = nk_dtype_of(NK_TYPE_INT64);
 	bind->dtype = bind->args[0].dtype->fields[0].dtype;
 	bind->kernel = get_kernel;
@@ -78,7 +80,8 @@ static nk_status bind_get(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	bool allow_empty = call->options[0].boolean;
 	NK_AUTO(nk_array) lists = NULL;
@@ -95,7 +98,8 @@ static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t
 			continue;
 		if (n == 0)
 			return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got none");
-		return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got %lld values", (long long)n);
+		return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got %lld values",
+		               (long long)n);
 	}
 	return nk_array_take_optional(call->memory, lists->children[0], to, n_rows, out, err);
 }
@@ -110,7 +114,8 @@ static nk_status bind_item(nk_bind *bind, nk_error *err)
 
 /* ---- n_unique ---- */
 
-static nk_status n_unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status n_unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_AUTO(nk_buffer) first = NULL;
@@ -142,7 +147,8 @@ enum { COUNTS = 1 };
 
 /* For each list, how many items equal the row's value: null equals null. The value is spread over the items and the two
  * are compared at once. */
-static nk_status count_equal(const nk_call *call, const nk_lists *lists, nk_array *value, uint32_t *counts, nk_error *err)
+static nk_status count_equal(const nk_call *call, const nk_lists *lists, nk_array *value, uint32_t *counts,
+                             nk_error *err)
 {
 	nk_memory *memory = call->memory;
 	int64_t n_rows = lists->n_rows, n_items = lists->offsets[n_rows];
@@ -168,19 +174,23 @@ static nk_status count_equal(const nk_call *call, const nk_lists *lists, nk_arra
 	else
 		nk_compare(NK_EQ, left, right, n_items, bits->bytes);
 	for (int64_t i = 0; i < n_items; i += 64) {
-		uint64_t valid_left = nk__valid_word(left, i, n_items), valid_right = nk__valid_word(right, i, n_items);
+		uint64_t valid_left = nk__valid_word(left, i, n_items),
+				 valid_right = nk__valid_word(right, i, n_items);
 		uint64_t both = nk_bitmap_word(bits->bytes, i, n_items) & valid_left & valid_right;
 		uint64_t in = n_items - i < 64 ? ((uint64_t)1 << (n_items - i)) - 1 : UINT64_MAX;
 		nk__put_word(bits->bytes, i, n_items, both | (in & ~valid_left & ~valid_right));
 	}
 	for (int64_t i = 0; i < n_rows; i++)
-		counts[i] = (uint32_t)nk_bitmap_count(bits->bytes, lists->offsets[i], lists->offsets[i + 1] - lists->offsets[i]);
+		counts[i] = (uint32_t)nk_bitmap_count(bits->bytes, lists->offsets[i],
+		                                      lists->offsets[i + 1] - lists->offsets[i]);
 	return NK_OK;
 }
 
-static nk_status contains_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status contains_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
-	bool counts_them = *(const int *)call->data == COUNTS, nulls_equal = counts_them || call->options[0].boolean;
+	bool counts_them = *(const int *)call->data == COUNTS,
+		 nulls_equal = counts_them || call->options[0].boolean;
 	NK_LISTS(lists);
 	NK_AUTO(nk_buffer) counts = NULL;
 	NK_AUTO(nk_array) result = NULL;
@@ -189,7 +199,8 @@ static nk_status contains_kernel(const nk_call *call, nk_array *const *args, int
 	uint32_t *count = (uint32_t *)(void *)counts->bytes;
 	NK_TRY(count_equal(call, &lists, args[1], count, err));
 	if (counts_them) {
-		NK_TRY(nk_array_new_flat(call->dtype, NK_PHYSICAL_U32, n_rows, NK_STEAL(counts), NULL, 0, NULL, &result, err));
+		NK_TRY(nk_array_new_flat(call->dtype, NK_PHYSICAL_U32, n_rows, NK_STEAL(counts), NULL, 0, NULL,
+		                         &result, err));
 		return nk_lists_null_where(call->memory, &lists, NK_STEAL(result), out, err);
 	}
 	bool may_null = !nulls_equal && nk__may_have_nulls(args[1]);
@@ -217,8 +228,8 @@ static nk_status bind_search(nk_bind *bind, int kind, nk_error *err)
 	             (nk_type_is_float(item->id) || !nk_type_is_float(value->id))) ||
 	            (item->id == value->id && both);
 	if (!fits || !both)
-		return nk_fail(err, NK_INVALID_OPERATION, "'%s' cannot check for %s values in %s data", bind->func->name, value->text,
-		               bind->args[0].dtype->text);
+		return nk_fail(err, NK_INVALID_OPERATION, "'%s' cannot check for %s values in %s data",
+		               bind->func->name, value->text, bind->args[0].dtype->text);
 	bind->casts[0] = nk_dtype_list(both);
 	bind->casts[1] = both;
 	if (!bind->casts[0])
@@ -235,7 +246,8 @@ static nk_status bind_count_matches(nk_bind *bind, nk_error *err) { return bind_
 /* ---- join ---- */
 
 /* Bytes of the items from..to with separators between them; -1 when a null makes the result null. */
-static int64_t joined_size(const nk_array *items, int64_t from, int64_t to, int64_t n_separator, bool ignores_nulls)
+static int64_t joined_size(const nk_array *items, int64_t from, int64_t to, int64_t n_separator,
+                           bool ignores_nulls)
 {
 	const nk_view *texts = items->values;
 	int64_t n_bytes = 0, n_texts = 0;
@@ -250,7 +262,8 @@ static int64_t joined_size(const nk_array *items, int64_t from, int64_t to, int6
 	return n_bytes + (n_texts > 1 ? (n_texts - 1) * n_separator : 0);
 }
 
-static nk_status join_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status join_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	bool ignores_nulls = call->options[0].boolean;
 	NK_LISTS(lists);
@@ -472,7 +485,8 @@ const nk_func nk__funcs_list[] = {
 	{
 		.name = "list.get",
 		.args = "x, index",
-		.doc = "The item of each list at a position, from the end when negative. Out of bounds fails with ComputeError, or gives null with null_on_oob.",
+		.doc = "The item of each list at a position, from the end when negative. Out of bounds fails with "
+               "ComputeError, or gives null with null_on_oob.",
 		.example = "list.get([[1, 2], null], -1) == [2, null]",
 		.options = get_options,
 		.min_args = 2,
@@ -484,7 +498,8 @@ const nk_func nk__funcs_list[] = {
 	{
 		.name = "list.item",
 		.args = "x",
-		.doc = "The only item of each list. Fails with ComputeError when a list has another number of items; an empty one gives null with allow_empty.",
+		.doc = "The only item of each list. Fails with ComputeError when a list has another number of items; "
+               "an empty one gives null with allow_empty.",
 		.example = "list.item([[1], null]) == [1, null]",
 		.options = item_options,
 		.min_args = 1,
@@ -496,7 +511,8 @@ const nk_func nk__funcs_list[] = {
 	{
 		.name = "list.contains",
 		.args = "x, item",
-		.doc = "Whether each list has an item equal to a value. Null equals null unless nulls_equal is false: then null gives null.",
+		.doc = "Whether each list has an item equal to a value. Null equals null unless nulls_equal is "
+               "false: then null gives null.",
 		.example = "list.contains([[1, 2], [], null], 2) == [true, false, null]",
 		.options = contains_options,
 		.min_args = 2,
@@ -517,7 +533,8 @@ const nk_func nk__funcs_list[] = {
 	{
 		.name = "list.join",
 		.args = "x, separator",
-		.doc = "The texts of each list as one. A null item is left out, or with ignore_nulls=False makes the result null.",
+		.doc = "The texts of each list as one. A null item is left out, or with ignore_nulls=False makes the "
+               "result null.",
 		.example = "list.join([[\"a\", null, \"b\"], []], \"-\") == [\"a-b\", \"\"]",
 		.options = ignore_nulls_options,
 		.min_args = 2,

@@ -20,7 +20,8 @@ typedef struct build_plan {
 
 static void parts_free(nk_lists **parts) { free(*parts); }
 
-static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	const build_plan *plan = call->data;
 	__attribute__((cleanup(parts_free))) nk_lists *parts = calloc((size_t)plan->n_args, sizeof *parts);
@@ -57,7 +58,8 @@ static nk_status concat_kernel(const nk_call *call, nk_array *const *args, int64
 		nk_array_unref(items);
 		return status;
 	}
-	return nk_array_new_list(call->dtype, n_rows, NK_STEAL(offsets), items, NK_STEAL(validity), may_null ? -1 : 0, out, err);
+	return nk_array_new_list(call->dtype, n_rows, NK_STEAL(offsets), items, NK_STEAL(validity),
+	                         may_null ? -1 : 0, out, err);
 }
 
 static nk_status bind_build(nk_bind *bind, bool values, nk_error *err)
@@ -91,9 +93,10 @@ static nk_status bind_build(nk_bind *bind, bool values, nk_error *err)
 		if (i < NK_MAX_CASTS)
 			bind->casts[i] = to;
 		else if (bind->args[i].dtype != to && bind->casts[NK_MAX_CASTS - 1] != to)
-			return nk_fail(err, NK_INVALID_OPERATION,
-			               "`%s` of more than %d columns needs those after them to be of the same dtype, got %s", bind->func->name,
-			               NK_MAX_CASTS, nk_dtype_short_name(bind->args[i].dtype));
+			return nk_fail(
+				err, NK_INVALID_OPERATION,
+				"`%s` of more than %d columns needs those after them to be of the same dtype, got %s",
+				bind->func->name, NK_MAX_CASTS, nk_dtype_short_name(bind->args[i].dtype));
 	}
 	bind->data = plan;
 	bind->kernel = concat_kernel;
@@ -128,22 +131,24 @@ static bool stays(set_op op, uint8_t sides)
 }
 
 /* groups[j]: the number of item j's value within its list; *n_groups: how many numbers there are. */
-static nk_status number_items(nk_memory *memory, const int64_t *offsets, int64_t n_rows, nk_array *items, uint32_t *groups,
-                              int64_t *n_groups, nk_error *err)
+static nk_status number_items(nk_memory *memory, const int64_t *offsets, int64_t n_rows, nk_array *items,
+                              uint32_t *groups, int64_t *n_groups, nk_error *err)
 {
 	NK_AUTO(nk_group_table) table = NULL;
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_AUTO(nk_array) row_keys = NULL;
 	const nk_dtype *dtypes[] = {nk_dtype_of(NK_TYPE_UINT32), items->dtype};
 	NK_TRY(nk_lists_rows(memory, offsets, n_rows, &rows, err));
-	NK_TRY(nk_array_new_flat(dtypes[0], NK_PHYSICAL_U32, items->n_rows, NK_STEAL(rows), NULL, 0, NULL, &row_keys, err));
+	NK_TRY(nk_array_new_flat(dtypes[0], NK_PHYSICAL_U32, items->n_rows, NK_STEAL(rows), NULL, 0, NULL,
+	                         &row_keys, err));
 	NK_TRY(nk_group_table_new(memory, dtypes, 2, 0, &table, err));
 	NK_TRY(nk_group_table_insert(table, (nk_array *[]){row_keys, items}, items->n_rows, groups, err));
 	*n_groups = nk_group_table_n_groups(table);
 	return NK_OK;
 }
 
-static nk_status set_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status set_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	set_op op = *(const set_op *)call->data;
 	NK_LISTS(left);
@@ -204,13 +209,17 @@ static nk_status bind_set(nk_bind *bind, set_op op, nk_error *err)
 static nk_status bind_union(nk_bind *bind, nk_error *err) { return bind_set(bind, UNION, err); }
 static nk_status bind_intersection(nk_bind *bind, nk_error *err) { return bind_set(bind, INTERSECTION, err); }
 static nk_status bind_difference(nk_bind *bind, nk_error *err) { return bind_set(bind, DIFFERENCE, err); }
-static nk_status bind_symmetric(nk_bind *bind, nk_error *err) { return bind_set(bind, SYMMETRIC_DIFFERENCE, err); }
+static nk_status bind_symmetric(nk_bind *bind, nk_error *err)
+{
+	return bind_set(bind, SYMMETRIC_DIFFERENCE, err);
+}
 
 const nk_func nk__funcs_list_build[] = {
 	{
 		.name = "concat_list",
 		.args = "x, *more",
-		.doc = "The values of several columns as one list a row; those that are lists give their items. A null list makes the "
+		.doc = "The values of several columns as one list a row; those that are lists give their items. A "
+               "null list makes the "
 			   "result null, a null value is an item.",
 		.example = "concat_list([[1, 2], null], [3, 4]) == [[1, 2, 3], null]",
 		.min_args = 1,
@@ -233,7 +242,8 @@ const nk_func nk__funcs_list_build[] = {
 	{
 		.name = "list.concat",
 		.args = "x, *more",
-		.doc = "The lists of several columns one after another; what is no list is an item. Null where a list is null.",
+		.doc = "The lists of several columns one after another; what is no list is an item. Null where a "
+               "list is null.",
 		.example = "list.concat([[1, 2], null], [[3], []]) == [[1, 2, 3], null]",
 		.min_args = 1,
 		.max_args = -1,
@@ -243,7 +253,8 @@ const nk_func nk__funcs_list_build[] = {
 	{
 		.name = "list.set_union",
 		.args = "x, other",
-		.doc = "The different items of both lists, in the order of first appearance. The other list is cast to the dtype of the "
+		.doc = "The different items of both lists, in the order of first appearance. The other list is cast "
+               "to the dtype of the "
 			   "first; what does not fit becomes null.",
 		.example = "list.set_union([[1, 2], null], [[2, 3], [1]]) == [[1, 2, 3], null]",
 		.min_args = 2,

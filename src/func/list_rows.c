@@ -42,8 +42,8 @@ static nk_status chosen_items(nk_memory *memory, int64_t n_items, chosen *c, nk_
 }
 
 /* The lists of chosen items; null also where an argument of one value a row is. */
-static nk_status finish(const nk_call *call, const nk_lists *lists, chosen *c, nk_array *const *also, int n_also,
-                        nk_array **out, nk_error *err)
+static nk_status finish(const nk_call *call, const nk_lists *lists, chosen *c, nk_array *const *also,
+                        int n_also, nk_array **out, nk_error *err)
 {
 	nk_array *items = NULL;
 	NK_AUTO(nk_array) result = NULL;
@@ -94,7 +94,8 @@ static nk_status bind_same(nk_bind *bind, nk_kernel *kernel, nk_error *err)
 
 /* ---- slice ---- */
 
-static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const int *n_args = call->data;
 	NK_LISTS(lists);
@@ -140,7 +141,8 @@ static nk_status same_lengths(const nk_call *call, const nk_lists *lists, chosen
 	return chosen_items(call->memory, lists->offsets[lists->n_rows], c, err);
 }
 
-static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	NK_LISTS(lists);
 	CHOSEN(c);
@@ -154,7 +156,8 @@ static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int6
 
 static nk_status bind_reverse(nk_bind *bind, nk_error *err) { return bind_same(bind, reverse_kernel, err); }
 
-static nk_status shift_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status shift_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	NK_LISTS(lists);
 	CHOSEN(c);
@@ -175,7 +178,8 @@ static nk_status bind_shift(nk_bind *bind, nk_error *err) { return bind_same(bin
 
 /* ---- sort ---- */
 
-static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_LISTS(lists);
 	CHOSEN(c);
@@ -204,7 +208,8 @@ static nk_status bind_sort(nk_bind *bind, nk_error *err) { return bind_same(bind
 /* ---- unique, drop_nulls ---- */
 
 /* keep[j]: whether item j stays. */
-static nk_status keep_items(const nk_call *call, const nk_lists *lists, const uint8_t *keep, nk_array **out, nk_error *err)
+static nk_status keep_items(const nk_call *call, const nk_lists *lists, const uint8_t *keep, nk_array **out,
+                            nk_error *err)
 {
 	CHOSEN(c);
 	NK_TRY(chosen_offsets(call->memory, lists->n_rows, &c, err));
@@ -220,7 +225,8 @@ static nk_status keep_items(const nk_call *call, const nk_lists *lists, const ui
 	return finish(call, lists, &c, NULL, 0, out, err);
 }
 
-static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_AUTO(nk_buffer) keep = NULL;
@@ -232,7 +238,8 @@ static nk_status unique_kernel(const nk_call *call, nk_array *const *args, int64
 
 static nk_status bind_unique(nk_bind *bind, nk_error *err) { return bind_same(bind, unique_kernel, err); }
 
-static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                   nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_AUTO(nk_buffer) keep = NULL;
@@ -244,11 +251,15 @@ static nk_status drop_nulls_kernel(const nk_call *call, nk_array *const *args, i
 	return keep_items(call, &lists, keep->bytes, out, err);
 }
 
-static nk_status bind_drop_nulls(nk_bind *bind, nk_error *err) { return bind_same(bind, drop_nulls_kernel, err); }
+static nk_status bind_drop_nulls(nk_bind *bind, nk_error *err)
+{
+	return bind_same(bind, drop_nulls_kernel, err);
+}
 
 /* ---- filter ---- */
 
-static nk_status filter_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status filter_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	NK_LISTS(lists);
 	NK_LISTS(masks);
@@ -283,7 +294,8 @@ static nk_status bind_filter(nk_bind *bind, nk_error *err)
 
 /* ---- gather ---- */
 
-static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	bool null_on_oob = call->options[0].boolean;
 	NK_LISTS(lists);
@@ -304,7 +316,8 @@ static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64
 				at = index[j] < 0 ? index[j] + n : index[j];
 				if (at < 0 || at >= n) {
 					if (!null_on_oob)
-						return nk_fail(err, NK_OUT_OF_BOUNDS, "gather indices are out of bounds: %lld in a list of %lld items",
+						return nk_fail(err, NK_OUT_OF_BOUNDS,
+						               "gather indices are out of bounds: %lld in a list of %lld items",
 						               (long long)index[j], (long long)n);
 					at = -1;
 				}
@@ -324,7 +337,8 @@ static nk_status bind_gather(nk_bind *bind, nk_error *err)
 	bool is_list = indices->physical == NK_PHYSICAL_LIST;
 	nk_type_id id = is_list ? indices->fields[0].dtype->id : indices->id;
 	if (!is_list || (!nk_type_is_integer(id) && id != NK_TYPE_NULL))
-		return nk_fail(err, NK_INVALID_OPERATION, "indices of `list.gather` must be lists of integers, got `%s`",
+		return nk_fail(err, NK_INVALID_OPERATION,
+		               "indices of `list.gather` must be lists of integers, got `%s`",
 		               nk_dtype_short_name(indices));
 	bind->dtype = bind->casts[0] = nk_dtype_list(bind->args[0].dtype->fields[0].dtype);
 	bind->casts[1] = nk_dtype_list(nk_dtype_of(NK_TYPE_INT64));
@@ -335,8 +349,8 @@ static nk_status bind_gather(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status gather_every_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                     nk_error *err)
+static nk_status gather_every_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                     nk_array **out, nk_error *err)
 {
 	NK_LISTS(lists);
 	CHOSEN(c);
@@ -345,11 +359,15 @@ static nk_status gather_every_kernel(const nk_call *call, nk_array *const *args,
 	NK_TRY(chosen_items(call->memory, lists.offsets[n_rows], &c, err));
 	int64_t n_items = 0;
 	for (int64_t i = 0; i < n_rows; i++) {
-		bool valid = nk_lists_valid(&lists, i) && nk_array_is_valid(args[1], i) && nk_array_is_valid(args[2], i);
+		bool valid =
+			nk_lists_valid(&lists, i) && nk_array_is_valid(args[1], i) && nk_array_is_valid(args[2], i);
 		int64_t step = valid ? integer_at(args[1], i) : 1, offset = valid ? integer_at(args[2], i) : 0;
 		if (step <= 0 || offset < 0)
-			return nk_fail(err, NK_COMPUTE, "`list.gather_every` takes every n-th item from an offset, n at least 1; got n=%lld, "
-			               "offset=%lld", (long long)step, (long long)offset);
+			return nk_fail(
+				err, NK_COMPUTE,
+				"`list.gather_every` takes every n-th item from an offset, n at least 1; got n=%lld, "
+				"offset=%lld",
+				(long long)step, (long long)offset);
 		int64_t n = lists.offsets[i + 1] - lists.offsets[i];
 		for (int64_t j = offset; valid && j < n; j += step) {
 			c.from[n_items++] = lists.offsets[i] + j;
@@ -361,7 +379,10 @@ static nk_status gather_every_kernel(const nk_call *call, nk_array *const *args,
 	return finish(call, &lists, &c, args + 1, 2, out, err);
 }
 
-static nk_status bind_gather_every(nk_bind *bind, nk_error *err) { return bind_same(bind, gather_every_kernel, err); }
+static nk_status bind_gather_every(nk_bind *bind, nk_error *err)
+{
+	return bind_same(bind, gather_every_kernel, err);
+}
 
 static const nk_option_spec sort_options[] = {
 	{"descending", {.kind = NK_OPTION_BOOL}},
@@ -383,7 +404,8 @@ const nk_func nk__funcs_list_rows[] = {
 	{
 		.name = "list.slice",
 		.args = "x, offset, length",
-		.doc = "A part of each list: an offset, from the end when negative, and a length, to the end by default.",
+		.doc = "A part of each list: an offset, from the end when negative, and a length, to the end by "
+               "default.",
 		.example = "list.slice([[1, 2, 3], null], 1) == [[2, 3], null]",
 		.min_args = 2,
 		.max_args = 3,
@@ -456,7 +478,8 @@ const nk_func nk__funcs_list_rows[] = {
 	{
 		.name = "list.gather",
 		.args = "x, indices",
-		.doc = "The items of each list at given positions, a list for each; negative ones count from the end, null gives null. "
+		.doc = "The items of each list at given positions, a list for each; negative ones count from the "
+               "end, null gives null. "
 			   "Out of bounds fails with OutOfBoundsError, or gives null with null_on_oob.",
 		.example = "list.gather([[5, 6], null], [[-1, 0], [0]]) == [[6, 5], null]",
 		.options = gather_options,

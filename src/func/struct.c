@@ -14,7 +14,7 @@ enum { FIELDS };
 
 typedef struct struct_plan {
 	int n_args;
-	const int *sources; /* of field i of the result: argument number, or ~position in the first argument */
+	const int *sources;  /* of field i of the result: argument number, or ~position in the first argument */
 	bool keeps_validity; /* of the first argument, a Struct */
 } struct_plan;
 
@@ -34,7 +34,8 @@ static nk_status missing_field(const char *name, nk_error *err)
 static int find_field(const nk_dtype *dtype, const char *name, int64_t n_bytes)
 {
 	for (int i = 0; i < dtype->n_fields; i++)
-		if ((int64_t)strlen(dtype->fields[i].name) == n_bytes && memcmp(dtype->fields[i].name, name, (size_t)n_bytes) == 0)
+		if ((int64_t)strlen(dtype->fields[i].name) == n_bytes &&
+		    memcmp(dtype->fields[i].name, name, (size_t)n_bytes) == 0)
 			return i;
 	return -1;
 }
@@ -51,7 +52,8 @@ static nk_status validity_copy(nk_memory *memory, const nk_array *array, nk_buff
 	return NK_OK;
 }
 
-static nk_status make_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status make_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	const struct_plan *plan = call->data;
 	int n_fields = call->dtype->n_fields, n = 0;
@@ -129,7 +131,8 @@ static nk_status bind_eval(nk_bind *bind, nk_error *err) { return bind_make(bind
 
 /* ---- struct.field ---- */
 
-static nk_status field_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status field_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	(void)n_rows;
 	NK_AUTO(nk_array) flat = NULL;
@@ -143,7 +146,8 @@ static nk_status bind_field(nk_bind *bind, nk_error *err)
 	const nk_dtype *dtype = bind->args[0].dtype;
 	const nk_scalar *name = bind->args[1].literal;
 	if (dtype->id != NK_TYPE_STRUCT)
-		return nk_fail(err, NK_STRUCT_FIELD_NOT_FOUND, "a field of what is no Struct but `%s`", nk_dtype_short_name(dtype));
+		return nk_fail(err, NK_STRUCT_FIELD_NOT_FOUND, "a field of what is no Struct but `%s`",
+		               nk_dtype_short_name(dtype));
 	if (!name || name->is_null || name->dtype->id != NK_TYPE_STRING)
 		return nk_fail(err, NK_VALUE, "`struct.field` needs the name of a field");
 	int *place;
@@ -159,7 +163,8 @@ static nk_status bind_field(nk_bind *bind, nk_error *err)
 
 /* ---- Other names ---- */
 
-static nk_status retype_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status retype_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	(void)n_rows;
 	return nk_array_retype(args[0], call->dtype, out, err);
@@ -172,8 +177,10 @@ static nk_status bind_rename(nk_bind *bind, nk_error *err)
 		return refuse(bind, err);
 	int n = names ? names->n_fields : 0;
 	if (n != dtype->n_fields)
-		return nk_fail(err, NK_SCHEMA_MISMATCH, "struct.rename_fields() argument has a different number of fields than the struct "
-		               "it operates on (%d vs %d)", n, dtype->n_fields);
+		return nk_fail(err, NK_SCHEMA_MISMATCH,
+		               "struct.rename_fields() argument has a different number of fields than the struct "
+		               "it operates on (%d vs %d)",
+		               n, dtype->n_fields);
 	nk_field *fields;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &fields, n + 1, err));
 	for (int i = 0; i < n; i++)
@@ -196,7 +203,8 @@ static nk_status bind_affix(nk_bind *bind, nk_error *err)
 	for (int i = 0; i < dtype->n_fields; i++) {
 		char *name;
 		const char *old = dtype->fields[i].name;
-		NK_TRY(nk_arena_alloc(bind->arena, (int64_t)(strlen(prefix) + strlen(old) + strlen(suffix)) + 1, (void **)&name, err));
+		NK_TRY(nk_arena_alloc(bind->arena, (int64_t)(strlen(prefix) + strlen(old) + strlen(suffix)) + 1,
+		                      (void **)&name, err));
 		strcpy(stpcpy(stpcpy(name, prefix), old), suffix);
 		fields[i] = (nk_field){name, dtype->fields[i].dtype};
 	}
@@ -235,7 +243,8 @@ static nk_status bind_drop(nk_bind *bind, nk_error *err)
 
 /* ---- list.to_struct ---- */
 
-static nk_status to_struct_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status to_struct_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                  nk_error *err)
 {
 	int n_fields = call->dtype->n_fields, n = 0;
 	NK_LISTS(lists);
@@ -306,7 +315,8 @@ const nk_func nk__funcs_struct[] = {
 	{
 		.name = "as_struct",
 		.args = "x, *more",
-		.doc = "The values of several columns as one Struct a row; the fields have the columns' names. Fails with "
+		.doc = "The values of several columns as one Struct a row; the fields have the columns' names. Fails "
+               "with "
 			   "DuplicateError when two are the same.",
 		.example = "as_struct([1, null], fields=Struct{\"a\": Null}) == Struct{\"a\": Int64}[{1}, {null}]",
 		.options = fields_options,
@@ -321,7 +331,8 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.with_fields",
 		.args = "x, *more",
 		.doc = "A Struct with fields added, or replaced where there is one of the name.",
-		.example = "struct.with_fields(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) == Struct{\"a\": Int64, \"b\": Int64}[{1, 3}, null]",
+		.example = "struct.with_fields(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) "
+                   "== Struct{\"a\": Int64, \"b\": Int64}[{1, 3}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = -1,
@@ -334,7 +345,8 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.eval",
 		.args = "x, *more",
 		.doc = "A Struct of other columns, null where x is.",
-		.example = "struct.eval(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) == Struct{\"b\": Int64}[{3}, null]",
+		.example = "struct.eval(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) == "
+                   "Struct{\"b\": Int64}[{3}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = -1,
@@ -346,7 +358,8 @@ const nk_func nk__funcs_struct[] = {
 	{
 		.name = "struct.field",
 		.args = "x, name, *more",
-		.doc = "A field of each Struct, by name or position; null where the Struct is. Several names, \"*\" and patterns become an "
+		.doc = "A field of each Struct, by name or position; null where the Struct is. Several names, \"*\" "
+               "and patterns become an "
 			   "expression each. Fails with StructFieldNotFoundError.",
 		.example = "struct.field(Struct{\"a\": Int64}[{1}, null], \"a\") == [1, null]",
 		.min_args = 2,
@@ -359,7 +372,8 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.rename_fields",
 		.args = "x",
 		.doc = "The fields under other names. Fails with SchemaError when there are more or fewer.",
-		.example = "struct.rename_fields(Struct{\"a\": Int64}[{1}, null], fields=Struct{\"b\": Null}) == Struct{\"b\": Int64}[{1}, null]",
+		.example = "struct.rename_fields(Struct{\"a\": Int64}[{1}, null], fields=Struct{\"b\": Null}) == "
+                   "Struct{\"b\": Int64}[{1}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -370,7 +384,8 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.affix_fields",
 		.args = "x",
 		.doc = "The fields' names with a prefix and a suffix.",
-		.example = "struct.affix_fields(Struct{\"a\": Int64}[{1}, null], prefix=\"x\") == Struct{\"xa\": Int64}[{1}, null]",
+		.example = "struct.affix_fields(Struct{\"a\": Int64}[{1}, null], prefix=\"x\") == Struct{\"xa\": "
+                   "Int64}[{1}, null]",
 		.options = affix_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -380,9 +395,11 @@ const nk_func nk__funcs_struct[] = {
 	{
 		.name = "struct.drop",
 		.args = "x",
-		.doc = "A Struct without some of its fields. Fails with StructFieldNotFoundError when one does not exist, unless strict "
+		.doc = "A Struct without some of its fields. Fails with StructFieldNotFoundError when one does not "
+               "exist, unless strict "
 			   "is false.",
-		.example = "struct.drop(Struct{\"a\": Int64, \"b\": Int64}[{1, 2}, null], fields=Struct{\"a\": Null}) == Struct{\"b\": Int64}[{2}, null]",
+		.example = "struct.drop(Struct{\"a\": Int64, \"b\": Int64}[{1, 2}, null], fields=Struct{\"a\": "
+                   "Null}) == Struct{\"b\": Int64}[{2}, null]",
 		.options = drop_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -393,7 +410,8 @@ const nk_func nk__funcs_struct[] = {
 		.name = "list.to_struct",
 		.args = "x",
 		.doc = "The first items of each list as fields of a Struct; null where there are fewer.",
-		.example = "list.to_struct([[1], null], fields=Struct{\"a\": Null}) == Struct{\"a\": Int64}[{1}, null]",
+		.example =
+			"list.to_struct([[1], null], fields=Struct{\"a\": Null}) == Struct{\"a\": Int64}[{1}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = 1,

@@ -3,7 +3,8 @@
 
 #include "plan/bind_internal.h"
 
-nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out,
+                           nk_error *err)
 {
 	nk_named *chosen;
 	int n_chosen;
@@ -27,7 +28,8 @@ nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_
 		if (known)
 			continue;
 		lists[n] = list->column;
-		NK_TRY(nk_binder_add_column(query->binder, chosen[i].name, list->dtype->fields[0].dtype, &made[n], err));
+		NK_TRY(
+			nk_binder_add_column(query->binder, chosen[i].name, list->dtype->fields[0].dtype, &made[n], err));
 		n++;
 	}
 	for (int i = 0; i < in->n; i++) {

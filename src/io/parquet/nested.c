@@ -39,7 +39,8 @@ nk_status nk__nested_reader_new(const nk_nested_node *root, nk_memory *memory, n
 	reader->memory = memory;
 	reader->n_leaves = root->n_leaves;
 	for (int i = 0; i < root->n_leaves; i++)
-		nk__column_init(&reader->leaves[i].reader, &leaf_node(root, root->first_leaf + i)->plan, memory, counters);
+		nk__column_init(&reader->leaves[i].reader, &leaf_node(root, root->first_leaf + i)->plan, memory,
+		                counters);
 	*out = reader;
 	return NK_OK;
 }
@@ -71,8 +72,8 @@ static void piece_list__auto(piece_list *p)
 	nk_free(p->memory, p->arrays, p->capacity * (int64_t)sizeof *p->arrays);
 }
 
-nk_status nk__nested_read_leaf(nk_nested_reader *nested, int leaf, const nk_column_chunk *chunk, nk_buffer *bytes,
-                               nk_error *err)
+nk_status nk__nested_read_leaf(nk_nested_reader *nested, int leaf, const nk_column_chunk *chunk,
+                               nk_buffer *bytes, nk_error *err)
 {
 	leaf_values *values = &nested->leaves[leaf];
 	nk_column_reader *reader = &values->reader;
@@ -109,7 +110,8 @@ typedef struct slots {
 	int repetition, definition;
 } slots;
 
-static nk_status assemble(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out, nk_error *err);
+static nk_status assemble(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out,
+                          nk_error *err);
 
 static const nk_column_reader *levels_of(const nk_nested_reader *reader, const nk_nested_node *node)
 {
@@ -117,7 +119,8 @@ static const nk_column_reader *levels_of(const nk_nested_reader *reader, const n
 }
 
 /* *out is NULL when no slot is null. */
-static nk_status validity_of(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_buffer **out, nk_error *err)
+static nk_status validity_of(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_buffer **out,
+                             nk_error *err)
 {
 	const nk_column_reader *leaf = levels_of(reader, node);
 	int64_t n = 0, n_valid = 0;
@@ -139,7 +142,8 @@ static nk_status validity_of(nk_nested_reader *reader, const nk_nested_node *nod
 	return NK_OK;
 }
 
-static nk_status assemble_list(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out, nk_error *err)
+static nk_status assemble_list(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out,
+                               nk_error *err)
 {
 	const nk_column_reader *leaf = levels_of(reader, node);
 	NK_AUTO(nk_buffer) offsets = NULL, *validity = NULL;
@@ -161,10 +165,12 @@ static nk_status assemble_list(nk_nested_reader *reader, const nk_nested_node *n
 	slots inner = {n_items, node->item_repetition, node->item_definition};
 	NK_TRY(assemble(reader, &node->children[0], inner, &items, err));
 	int64_t n_nulls = validity ? -1 : 0;
-	return nk_array_new_list(node->dtype, at.n, NK_STEAL(offsets), items, NK_STEAL(validity), n_nulls, out, err);
+	return nk_array_new_list(node->dtype, at.n, NK_STEAL(offsets), items, NK_STEAL(validity), n_nulls, out,
+	                         err);
 }
 
-static nk_status assemble_struct(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out, nk_error *err)
+static nk_status assemble_struct(nk_nested_reader *reader, const nk_nested_node *node, slots at,
+                                 nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) validity = NULL;
 	NK_TRY(validity_of(reader, node, at, &validity, err));
@@ -187,7 +193,8 @@ static nk_status assemble_struct(nk_nested_reader *reader, const nk_nested_node 
 }
 
 /* Recursion is bounded by the depth that schemas may have. */
-static nk_status assemble(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out, nk_error *err)
+static nk_status assemble(nk_nested_reader *reader, const nk_nested_node *node, slots at, nk_array **out,
+                          nk_error *err)
 {
 	switch (node->kind) {
 	case NK_NESTED_LIST: return assemble_list(reader, node, at, out, err);

@@ -15,24 +15,26 @@ typedef struct nk_nested_node nk_nested_node;
 struct nk_nested_node {
 	nk_nested_kind kind;
 	const nk_dtype *dtype;
-	int first_leaf, n_leaves;  /* of the file */
-	int definition;            /* a slot whose level is at least this is not null */
+	int first_leaf, n_leaves;             /* of the file */
+	int definition;                       /* a slot whose level is at least this is not null */
 	int item_definition, item_repetition; /* list: levels of an entry that has an item; that begins one */
-	int n_children;            /* list: 1 */
+	int n_children;                       /* list: 1 */
 	nk_nested_node *children;
-	nk_leaf_plan plan;         /* leaf */
+	nk_leaf_plan plan; /* leaf */
 };
 
 /* Reads the leaves of one column, a row group at a time. Single-owner. */
 typedef struct nk_nested_reader nk_nested_reader;
 
-NK_MUST_CHECK nk_status nk__nested_reader_new(const nk_nested_node *root, nk_memory *memory, nk_scan_counters *counters,
-                                              nk_nested_reader **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__nested_reader_new(const nk_nested_node *root, nk_memory *memory,
+                                              nk_scan_counters *counters, nk_nested_reader **out,
+                                              nk_error *err);
 void nk__nested_reader_free(nk_nested_reader *reader);
 /* Read leaf `leaf` (counted from the root's first) of a group: its chunk's bytes. Leaves come in order. */
 NK_MUST_CHECK nk_status nk__nested_read_leaf(nk_nested_reader *reader, int leaf, const nk_column_chunk *chunk,
                                              nk_buffer *bytes, nk_error *err);
 /* The group's column of n_rows rows, once all leaves are read; forgets the leaves. */
-NK_MUST_CHECK nk_status nk__nested_assemble(nk_nested_reader *reader, int64_t n_rows, nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__nested_assemble(nk_nested_reader *reader, int64_t n_rows, nk_array **out,
+                                            nk_error *err);
 
 #endif

@@ -16,7 +16,8 @@ int nk__leaf_count(const nk_dtype *dtype)
 	return n;
 }
 
-static nk_status add_leaves(const nk_dtype *dtype, const nk_leaf *path, nk_leaf *out, int *n_out, nk_error *err)
+static nk_status add_leaves(const nk_dtype *dtype, const nk_leaf *path, nk_leaf *out, int *n_out,
+                            nk_error *err)
 {
 	nk_leaf here = *path;
 	here.definition_max++;
@@ -45,7 +46,8 @@ static nk_status add_leaves(const nk_dtype *dtype, const nk_leaf *path, nk_leaf 
 	return NK_OK;
 }
 
-nk_status nk__leaves_of(const nk_dtype *dtype, const char *name, int column, nk_leaf *out, int *n_out, nk_error *err)
+nk_status nk__leaves_of(const nk_dtype *dtype, const char *name, int column, nk_leaf *out, int *n_out,
+                        nk_error *err)
 {
 	nk_leaf root = {.column = column, .n_path = 1, .path = {name}};
 	*n_out = 0;
@@ -122,7 +124,8 @@ static nk_status enter_lists(travellers *t, const nk_array *array, int depth, nk
 	return NK_OK;
 }
 
-nk_status nk__leaf_entries_of(nk_memory *memory, const nk_leaf *leaf, nk_array *column, nk_leaf_entries *out, nk_error *err)
+nk_status nk__leaf_entries_of(nk_memory *memory, const nk_leaf *leaf, nk_array *column, nk_leaf_entries *out,
+                              nk_error *err)
 {
 	__attribute__((cleanup(travellers__auto))) travellers t = {.memory = memory};
 	NK_TRY(travellers_room(&t, column->n_rows, err));
@@ -152,6 +155,9 @@ nk_status nk__leaf_entries_of(nk_memory *memory, const nk_leaf *leaf, nk_array *
 	nk_status status = nk_array_flatten(memory, values, &flat, err);
 	nk_array_unref(values);
 	NK_TRY(status);
-	*out = (nk_leaf_entries){.n = t.n, .definitions = NK_STEAL(t.definitions), .repetitions = NK_STEAL(t.repetitions), .values = flat};
+	*out = (nk_leaf_entries){.n = t.n,
+	                         .definitions = NK_STEAL(t.definitions),
+	                         .repetitions = NK_STEAL(t.repetitions),
+	                         .values = flat};
 	return NK_OK;
 }

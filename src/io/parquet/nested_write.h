@@ -24,8 +24,8 @@ typedef struct nk_leaf {
 int nk__leaf_count(const nk_dtype *dtype);
 /* Leaves of a column in the file's order; out has room for all. Fails with NK_INVALID_OPERATION for what Parquet cannot
  * hold. */
-NK_MUST_CHECK nk_status nk__leaves_of(const nk_dtype *dtype, const char *name, int column, nk_leaf *out, int *n_out,
-                                      nk_error *err);
+NK_MUST_CHECK nk_status nk__leaves_of(const nk_dtype *dtype, const char *name, int column, nk_leaf *out,
+                                      int *n_out, nk_error *err);
 
 /* A column's leaf: entries with levels (a byte each), and the values of those that are defined, in order, without
  * nulls. Owned. */
@@ -35,8 +35,8 @@ typedef struct nk_leaf_entries {
 	nk_array *values; /* flat */
 } nk_leaf_entries;
 
-NK_MUST_CHECK nk_status nk__leaf_entries_of(nk_memory *memory, const nk_leaf *leaf, nk_array *column, nk_leaf_entries *out,
-                                            nk_error *err);
+NK_MUST_CHECK nk_status nk__leaf_entries_of(nk_memory *memory, const nk_leaf *leaf, nk_array *column,
+                                            nk_leaf_entries *out, nk_error *err);
 void nk__leaf_entries_release(nk_leaf_entries *entries);
 
 #endif
