@@ -6,7 +6,7 @@ import datetime as _datetime
 
 from nanuk import _nanuk
 from nanuk.exceptions import Removed
-from nanuk.temporal import duration_text
+from nanuk.temporal import duration_text, holiday_lists, week_text
 
 
 class ExprDt:
@@ -40,6 +40,21 @@ class ExprDt:
     def offset_by(self, by):
         """Moved by a step, text like "-1mo2d" or an expression of text. In a time zone days are those of local time."""
         return self._expr._call("dt.offset_by", by)
+
+    # ---- Business days ----
+
+    def add_business_days(self, n, *, week_mask=(True, True, True, True, True, False, False), holidays=(),
+                          roll: str = "raise"):  # fmt: skip
+        """So many business days on (text means a column): days of the week mask, Monday first, that are no holidays.
+
+        Raises ComputeError for other days to start from, unless `roll` is "forward" or "backward".
+        """
+        arguments = (n, *holiday_lists(holidays))
+        return self._expr._call_columns("dt.add_business_days", *arguments, week_mask=week_text(week_mask), roll=roll)
+
+    def is_business_day(self, *, week_mask=(True, True, True, True, True, False, False), holidays=()):
+        """Whether days are those of the week mask, Monday first, and no holidays."""
+        return self._expr._call("dt.is_business_day", *holiday_lists(holidays), week_mask=week_text(week_mask))
 
     # ---- Other parts, other zones ----
 

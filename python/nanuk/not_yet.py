@@ -32,7 +32,6 @@ FAMILIES = {
         "CredentialProviderFunction", "CredentialProviderFunctionReturn", "GPUEngine", "RemoteEngine", "Catalog",
         "collect_all_async",
     ),
-    "business days": ("business_day_count",),
     "nested values": (
         "concat_arr", "cum_sum_horizontal", "cum_fold", "cum_reduce",
         "json_normalize",

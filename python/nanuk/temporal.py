@@ -168,3 +168,33 @@ def datetime_ranges(start, end, interval="1d", *, closed: str = "both", time_uni
 def time_ranges(start=None, end=None, interval="1h", *, closed: str = "both", eager: bool = False):
     """A list of times a row, as time_range gives; text means columns."""
     return _range("time_ranges", *_time_bounds(start, end, interval), interval, closed, eager)
+
+
+# ---- Business days ----
+
+
+def week_text(week_mask) -> str:
+    """Which days of the week count, Monday first, as text of zeros and ones."""
+    return "".join("1" if day else "0" for day in week_mask)
+
+
+def holiday_lists(holidays) -> list:
+    """The holidays of business days as arguments: none, or a column of lists of dates."""
+    if isinstance(holidays, _nanuk.Expr):
+        return [holidays]
+    from nanuk.datatypes import Date, List
+    from nanuk.series import Series
+
+    if isinstance(holidays, _nanuk.Series) and isinstance(holidays.dtype, List):
+        return [holidays]
+    holidays = list(holidays)
+    return [_nanuk.lit(Series("", [holidays], dtype=List(Date)))] if holidays else []
+
+
+def business_day_count(start, end, *, week_mask=(True, True, True, True, True, False, False), holidays=()) -> _nanuk.Expr:
+    """How many business days there are from start to before end, as Int32; text means columns.
+
+    Business days are those of the week mask, Monday first, that are no holidays. Raises ComputeError when none counts.
+    """
+    arguments = [_nanuk.parse(start), _nanuk.parse(end), *holiday_lists(holidays)]
+    return _nanuk.call("business_day_count", *arguments, week_mask=week_text(week_mask))

@@ -374,7 +374,7 @@ bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_
                      int64_t *n_used)
 {
 	if (n_format == 17 && n == 19 && memcmp(format, "%Y-%m-%d", 8) == 0 &&
-	    memcmp(format + 9, "%H:%M:%S", 8) == 0 && format[8] == text[10]) {
+	    memcmp(format + 9, "%H:%M:%S", 8) == 0 && format[8] != '%' && format[8] == text[10]) {
 		int64_t days, nanoseconds;
 		if (parse_iso_date(text, n, &days) && parse_iso_time(text + 11, &nanoseconds)) {
 			*out = (nk_parsed){.days = days, .nanoseconds = nanoseconds, .has_date = true, .has_time = true};
