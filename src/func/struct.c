@@ -116,9 +116,6 @@ static nk_status bind_make(nk_bind *bind, bool takes_struct, bool with_fields, n
 	bind->dtype = nk_dtype_struct(fields, n);
 	if (!bind->dtype)
 		return no_memory(err);
-	for (int i = 0; i < bind->n_args && i < NK_MAX_CASTS; i++)
-		if (bind->args[i].is_untyped)
-			bind->casts[i] = bind->args[i].dtype;
 	*plan = (struct_plan){.n_args = bind->n_args, .sources = sources, .keeps_validity = takes_struct};
 	bind->data = plan;
 	bind->kernel = make_kernel;

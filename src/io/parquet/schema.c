@@ -253,6 +253,8 @@ static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out,
 		out->dtype = out->plan.dtype;
 		return NK_OK;
 	}
+	out->kind = NK_NESTED_STRUCT;
+	out->dtype = nk_dtype_of(NK_TYPE_NULL);
 	if (element->n_leaves == 0)
 		return refuse(p->metadata->arena, outer.refusal, "Structs without fields are not supported in Parquet files", err);
 	bool is_list = element->logical == NK_PARQUET_LIST || element->logical == NK_PARQUET_MAP;
