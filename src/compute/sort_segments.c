@@ -1,6 +1,6 @@
-/* One number as the key: pairs of an order-preserving integer and a row are sorted segment by segment, short runs by
- * insertion, then merged without branches on the data. Long segments and other keys go through the general sort, all
- * segments at once where they are short. */
+/* One number as the key: pairs of an order-preserving integer and a row are sorted segment by segment, short
+ * runs by insertion, then merged without branches on the data. Long segments and other keys go through the
+ * general sort, all segments at once where they are short. */
 #include "compute/sort_segments.h"
 
 #include <string.h>

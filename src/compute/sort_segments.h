@@ -4,8 +4,9 @@
 
 #include "compute/sort.h"
 
-/* Fill rows[offsets[s] .. offsets[s + 1]) with the row numbers of segment s in sorted order, for every segment. Ties keep
- * their order. Keys are flat or constant, of offsets[n_segments] rows each, fewer than 2^32. */
+/* Fill rows[offsets[s] .. offsets[s + 1]) with the row numbers of segment s in sorted order, for every
+ * segment. Ties keep their order. Keys are flat or constant, of offsets[n_segments] rows each, fewer than
+ * 2^32. */
 NK_MUST_CHECK nk_status nk_sort_segments(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs,
                                          int n_keys, int64_t n_segments, const int64_t *offsets,
                                          uint32_t *rows, nk_error *err);

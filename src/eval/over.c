@@ -1,10 +1,12 @@
-/* Windows: an expression within groups of rows with equal keys, its results brought back to the rows. What is row by
- * row inside it is computed on all rows beforehand, by the program around it. Of the rest there are two ways:
+/* Windows: an expression within groups of rows with equal keys, its results brought back to the rows. What
+ * is row by row inside it is computed on all rows beforehand, by the program around it. Of the rest there
+ * are two ways:
  *
- *   streaming   aggregates that update states by group number, and what is row by row around them: rows stay where they
- *               are, one value a group is gathered by group number.
- *   gathered    anything else: rows are brought together by a counting sort (after a sort, when the window has an
- *               order), the grouped evaluator runs on them, and results go back by each row's place.
+ *   streaming   aggregates that update states by group number, and what is row by row around them: rows
+ *               stay where they are, one value a group is gathered by group number.
+ *   gathered    anything else: rows are brought together by a counting sort, sorted within their group when
+ *               the window has an order, the grouped evaluator runs on them, and results go back by each
+ *               row's place.
  *
  * Group numbers and places are made once for all windows of a program with the same keys and order. */
 #include <stdlib.h>
@@ -223,8 +225,8 @@ static nk_status lay_out(nk_partition *p, nk_error *err)
 	NK_TRY(nk_buffer_new_zeroed(p->memory, (p->n_groups + 2) * 8, &offsets, err));
 	const uint32_t *groups = p->groups->values;
 	uint32_t *places = nk_array_values(p->places);
-	/* Counts go two places up: once summed, start[g + 1] is where group g begins, and when all are placed, where it
-	 * ends. */
+	/* Counts go two places up: once summed, start[g + 1] is where group g begins, and when all are placed,
+	 * where it ends. */
 	int64_t *start = (int64_t *)(void *)offsets->bytes;
 	for (int64_t i = 0; i < p->n_rows; i++)
 		start[groups[i] + 2ull]++;

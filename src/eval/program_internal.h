@@ -24,7 +24,8 @@ typedef struct nk_group_value {
 		*offsets; /* NK_STATE_ROWS: of this value's groups, which may have lengths of their own */
 } nk_group_value;
 
-/* A window, compiled: what is row by row is computed by the program around it, on all rows, and is input here. */
+/* A window, compiled: what is row by row is computed by the program around it, on all rows, and is input
+ * here. */
 typedef struct nk_over_step {
 	nk_program
 		*inner; /* one output; its inputs are the step's first n_inputs arguments, then come keys and order */
@@ -62,7 +63,8 @@ NK_MUST_CHECK nk_status nk__program_over_nodes(nk_memory *memory, nk_bound *cons
 
 /* ---- over.c ---- */
 
-/* The sub-trees that a window's expression needs row by row (its largest elementwise parts), then its keys and order. */
+/* The sub-trees that a window's expression needs row by row (its largest elementwise parts), then its keys
+ * and order. */
 NK_MUST_CHECK nk_status nk__over_deps(nk_arena *arena, const nk_bound *over, nk_bound *const **deps,
                                       int *n_deps, int *n_inputs, nk_error *err);
 NK_MUST_CHECK nk_status nk__over_compile(nk_program *program, nk_step *step, int n_inputs, nk_error *err);
@@ -71,9 +73,9 @@ NK_MUST_CHECK nk_status nk__over_compile(nk_program *program, nk_step *step, int
 typedef struct nk_partition nk_partition;
 void nk__partition_free(nk_partition *partition);
 
-/* Evaluate a window over n_rows rows. args: the step's arguments, each of n_rows rows in any encoding. outer: which of
- * the groups around the window each row is in, ascending; NULL: none. lengths (with outer, n_outer of them, zero before):
- * results per outer group where the mapping explodes. */
+/* Evaluate a window over n_rows rows. args: the step's arguments, each of n_rows rows in any encoding.
+ * outer: which of the groups around the window each row is in, ascending; NULL: none. lengths (with outer,
+ * n_outer of them, zero before): results per outer group where the mapping explodes. */
 NK_MUST_CHECK nk_status nk__over_run(const nk_step *step, nk_memory *memory, nk_array *const *args,
                                      int64_t n_rows, nk_array *outer, int64_t *lengths,
                                      nk_partition **partition, nk_array **out, nk_error *err);

@@ -1,5 +1,6 @@
-/* Values of one width to their places. Include with T and SUFFIX. Reading in order and writing to a moving front per group
- * touches every line of memory eight times while it is near; gathering in the order of places would touch it once. */
+/* Values of one width to their places. Include with T and SUFFIX. Reading in order and writing to a moving
+ * front per group touches every line of memory eight times while it is near; gathering in the order of
+ * places would touch it once. */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)
 

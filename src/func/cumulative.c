@@ -1,5 +1,5 @@
-/* Running sums, products, extremes and counts, from the first row of a group on or from the last. Null rows stay null
- * and count for nothing; integers wrap; Float32 sums in 64 bits. */
+/* Running sums, products, extremes and counts, from the first row of a group on or from the last. Null rows
+ * stay null and count for nothing; integers wrap; Float32 sums in 64 bits. */
 #include "compute/compare.h"
 #include "compute/decimal.h"
 #include "compute/select.h"

@@ -1,5 +1,5 @@
-/* Exponentially weighted mean, variance and standard deviation, from row to row within a group. A null gives null; unless
- * nulls are ignored it still makes what came before weigh less. */
+/* Exponentially weighted mean, variance and standard deviation, from row to row within a group. A null gives
+ * null; unless nulls are ignored it still makes what came before weigh less. */
 #include <math.h>
 
 #include "func/ordered.h"

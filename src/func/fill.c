@@ -1,5 +1,6 @@
-/* Nulls filled from their neighbours within a group: forward_fill, backward_fill, interpolate. The first two find for
- * every row the row whose value it takes, and gather; interpolation computes between the two values around a gap. */
+/* Nulls filled from their neighbours within a group: forward_fill, backward_fill, interpolate. The first two
+ * find for every row the row whose value it takes, and gather; interpolation computes between the two values
+ * around a gap. */
 #include "compute/decimal.h"
 #include "compute/select.h"
 #include "func/ordered.h"

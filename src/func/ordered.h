@@ -1,5 +1,5 @@
-/* What functions that see rows in order share. They are segmented kernels: a column is one segment, groups are many.
- * Internal to src/func. */
+/* What functions that see rows in order share. They are segmented kernels: a column is one segment, groups
+ * are many. Internal to src/func. */
 #ifndef NK_FUNC_ORDERED_H
 #define NK_FUNC_ORDERED_H
 

@@ -1,4 +1,5 @@
-/* Ranks within groups: rows are sorted group by group, and what ties get is decided in one pass over the sorted rows. */
+/* Ranks within groups: rows are sorted group by group, and what ties get is decided in one pass over the
+ * sorted rows. */
 #include "base/hash.h"
 #include "compute/compare.h"
 #include "compute/sort_segments.h"
@@ -23,7 +24,8 @@ typedef struct ranker {
 
 /* ---- Ties ---- */
 
-/* Rows of sorted places [from, to) of a group are equal; n_smaller values, different from one another, are less. */
+/* Rows of sorted places [from, to) of a group are equal; n_smaller values, different from one another, are
+ * less. */
 static inline void rank_ties(const ranker *r, const uint32_t *sorted, int64_t from, int64_t to,
                              uint32_t n_smaller)
 {

@@ -1,5 +1,5 @@
-/* Statistics of windows of a fixed number of rows: rolling_sum, rolling_mean, ... The binder chooses the way of computing;
- * results are then given the dtype that Polars gives them (a mean of Dates is a Datetime). */
+/* Statistics of windows of a fixed number of rows: rolling_sum, rolling_mean, ... The binder chooses the way
+ * of computing; results are then given the dtype that Polars gives them (a mean of Dates is a Datetime). */
 #include "func/rolling.h"
 
 #include <stdlib.h>

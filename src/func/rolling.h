@@ -1,8 +1,9 @@
-/* Statistics of windows that move over the rows of a group. Internal to src/func: rolling.c has the functions, the other
- * files the ways to compute them.
+/* Statistics of windows that move over the rows of a group. Internal to src/func: rolling.c has the
+ * functions, the other files the ways to compute them.
  *
- * Windows only ever move forward: their starts and ends ascend. Each way therefore adds every row once and removes it
- * once. Null rows are in no window; a result is null where a window has fewer than min_samples values. */
+ * Windows only ever move forward: their starts and ends ascend. Each way therefore adds every row once and
+ * removes it once. Null rows are in no window; a result is null where a window has fewer than min_samples
+ * values. */
 #ifndef NK_FUNC_ROLLING_H
 #define NK_FUNC_ROLLING_H
 
@@ -67,8 +68,8 @@ static inline int64_t nk__rolling_room(const nk_rolling *r, const int64_t *offse
 	return room;
 }
 
-/* One way of computing: `array` is flat and of the dtype that the binder cast to; `result` has fresh values and all rows
- * valid. */
+/* One way of computing: `array` is flat and of the dtype that the binder cast to; `result` has fresh values
+ * and all rows valid. */
 typedef nk_status nk_rolling_way(const nk_rolling *r, nk_memory *memory, const nk_array *array,
                                  int64_t n_groups, const int64_t *offsets, nk_array *result, nk_error *err);
 
@@ -85,7 +86,8 @@ typedef struct nk_rolling_plan {
 	const nk_dtype *computed;
 } nk_rolling_plan;
 
-/* A plan with the options of the function's kind that all kinds of windows have, and the dtypes for the first argument. */
+/* A plan with the options of the function's kind that all kinds of windows have, and the dtypes for the
+ * first argument. */
 NK_MUST_CHECK nk_status nk__rolling_bind(nk_bind *bind, nk_rolling_kind kind, nk_rolling_plan **out,
                                          nk_error *err);
 /* Compute over a flat array and give the result its dtype. */

@@ -1,5 +1,6 @@
-/* Statistics of windows by time: the rows whose index lies within a period before a row's own. Rows are sorted by the index
- * first, group by group, unless they are in order; rows without an index get null and are in no window. */
+/* Statistics of windows by time: the rows whose index lies within a period before a row's own. Rows are
+ * sorted by the index first, group by group, unless they are in order; rows without an index get null and
+ * are in no window. */
 #include "compute/calendar_step.h"
 #include "compute/select.h"
 #include "compute/sort_segments.h"

@@ -1,5 +1,5 @@
-/* Rolling sums, means and extremes, and windows with weights. A row costs constant time whatever the window, but with
- * weights. */
+/* Rolling sums, means and extremes, and windows with weights. A row costs constant time whatever the window,
+ * but with weights. */
 #include <math.h>
 
 #include "func/rolling.h"

@@ -1,6 +1,7 @@
-/* Rolling variance, skewness and kurtosis without subtraction, which would lose digits. A window is two runs that are
- * joined: of rows before a mark, aggregates of all suffixes were made when the mark was set; rows after it are added one
- * by one. When the first run is used up the mark moves to the end. Every row is added twice in all. */
+/* Rolling variance, skewness and kurtosis without subtraction, which would lose digits. A window is two runs
+ * that are joined: of rows before a mark, aggregates of all suffixes were made when the mark was set; rows
+ * after it are added one by one. When the first run is used up the mark moves to the end. Every row is added
+ * twice in all. */
 #include <math.h>
 
 #include "func/rolling.h"

@@ -1,6 +1,6 @@
-/* Rolling quantiles: the values of the window are kept sorted, in blocks of a few hundred, so that entering, leaving and
- * finding the k-th cost little in small windows and grow slowly with large ones. Values are keys that order like the
- * doubles they stand for. */
+/* Rolling quantiles: the values of the window are kept sorted, in blocks of a few hundred, so that entering,
+ * leaving and finding the k-th cost little in small windows and grow slowly with large ones. Values are keys
+ * that order like the doubles they stand for. */
 #include <math.h>
 
 #include "func/rolling.h"

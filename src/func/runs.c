@@ -1,5 +1,5 @@
-/* Runs of equal neighbouring values: rle gives length and value of each, rle_id numbers them from 0 within a group. Nulls
- * are equal to one another here, and so are NaNs. */
+/* Runs of equal neighbouring values: rle gives length and value of each, rle_id numbers them from 0 within a
+ * group. Nulls are equal to one another here, and so are NaNs. */
 #include "compute/compare.h"
 #include "compute/select.h"
 #include "func/ordered.h"

@@ -1,12 +1,13 @@
-/* Rows moved within their group: shift, and what compares a row with one n before: diff, pct_change. Values of fixed
- * width move as blocks, all else by positions and a gather. */
+/* Rows moved within their group: shift, and what compares a row with one n before: diff, pct_change. Values
+ * of fixed width move as blocks, all else by positions and a gather. */
 #include "compute/arith.h"
 #include "compute/select.h"
 #include "func/ordered.h"
 #include "func/supertype.h"
 #include "func/words.h"
 
-/* Rows [*first, *last) of segment [from, to) that get no value when rows move `by` down; the others get row - by. */
+/* Rows [*first, *last) of segment [from, to) that get no value when rows move `by` down; the others get row
+ * - by. */
 static void vacated(int64_t from, int64_t to, int64_t by, int64_t *first, int64_t *last)
 {
 	int64_t n = to - from;
@@ -35,7 +36,8 @@ static nk_status shift_by_position(nk_memory *memory, nk_array *array, int64_t n
 	return nk_array_take_optional(memory, array, to, array->n_rows, out, err);
 }
 
-/* The rows of an array moved by[g] down within segment g (by[0] in all of them when step is 0); nulls come in. */
+/* The rows of an array moved by[g] down within segment g (by[0] in all of them when step is 0); nulls come
+ * in. */
 static nk_status shift_rows(nk_memory *memory, nk_array *array, int64_t n_groups, const int64_t *offsets,
                             const int64_t *by, int step, nk_array **out, nk_error *err)
 {
