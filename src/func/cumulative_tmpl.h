@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void NAME(run, SUFFIX)(T *out, cons
 #if IS_FLOAT
 				better |= best != best;
 #endif
-				best = better | !met ? value : best;
+				best = (better | !met) ? value : best;
 				met = true;
 			}
 			out[row] = best;
