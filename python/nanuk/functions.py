@@ -70,6 +70,10 @@ def lit(value, dtype=None, *, allow_object: bool = False) -> Expr:
         value = Series("literal", value)
     elif not isinstance(value, (_nanuk.Expr, _nanuk.Series)) and hasattr(value, "value") and hasattr(value, "_sort_order_"):
         value = value.value
+    if isinstance(value, dict):
+        from nanuk.series import Series
+
+        return _nanuk.lit(Series("literal", [value], dtype))._call("first")
     expr = _nanuk.lit(value)
     return expr if dtype is None else expr._call("cast", dtype=_Dtype(dtype))
 

@@ -179,3 +179,10 @@ def test_series_within_groups():
     assert grouped(pl.col("a").sum() + pl.lit(pl.Series([10, 20]))) == [[13, 23], [13, 23]]
     with pytest.raises(ShapeError):
         grouped(pl.col("a") + pl.lit(pl.Series([10, 20, 30])))
+
+
+def test_structs_of_literals():
+    assert rows(pl.select(pl.struct(a=0, b=[0.0, 1.1], c=None, d=True))) == [({"a": 0, "b": [0.0, 1.1], "c": None, "d": True},)]
+    assert pl.select(pl.lit({"a": 1, "b": "x"})).schema == {"literal": pl.Struct({"a": pl.Int64, "b": pl.String})}
+    frame = pl.DataFrame({"x": [1, 2]}).with_columns(pl.lit({"a": 1}).alias("s"))
+    assert rows(frame) == [(1, {"a": 1}), (2, {"a": 1})]
