@@ -115,7 +115,8 @@ def _interval(interval) -> str:
 
 
 def _range(function: str, start, end, interval, closed: str, eager: bool, **options):
-    expr = _nanuk.call(function, _nanuk.parse(start), _nanuk.parse(end), interval=_interval(interval), closed=closed, **options)
+    bounds = (_nanuk.parse(start), _nanuk.parse(end))
+    expr = _nanuk.call(function, *bounds, interval=_interval(interval), closed=closed, **options)
     return _evaluated(expr) if eager else expr
 
 
@@ -191,7 +192,9 @@ def holiday_lists(holidays) -> list:
     return [_nanuk.lit(Series("", [holidays], dtype=List(Date)))] if holidays else []
 
 
-def business_day_count(start, end, *, week_mask=(True, True, True, True, True, False, False), holidays=()) -> _nanuk.Expr:
+def business_day_count(
+    start, end, *, week_mask=(True, True, True, True, True, False, False), holidays=()
+) -> _nanuk.Expr:
     """How many business days there are from start to before end, as Int32; text means columns.
 
     Business days are those of the week mask, Monday first, that are no holidays. Raises ComputeError when none counts.

@@ -326,6 +326,9 @@ nk_status nk_time_zone_get(const char *name, const nk_time_zone **out, nk_error 
 	return status;
 }
 
+/* 2100: rules hold until then, as in Polars; clocks stay as they are afterwards. */
+static const int64_t RULES_END = 4102444800;
+
 int32_t nk_time_zone_offset(const nk_time_zone *zone, int64_t seconds, const char **abbreviation)
 {
 	int64_t low = 0, high = zone->n_transitions; /* the first transition after `seconds` */
@@ -337,7 +340,7 @@ int32_t nk_time_zone_offset(const nk_time_zone *zone, int64_t seconds, const cha
 			high = middle;
 	}
 	if (low == zone->n_transitions && zone->rule.present)
-		return rule_offset(&zone->rule, seconds, abbreviation);
+		return rule_offset(&zone->rule, NK_MIN(seconds, RULES_END - 1), abbreviation);
 	if (zone->n_types == 0)
 		return 0;
 	const local_type *type = &zone->local_types[low > 0 ? zone->types[low - 1] : 0];

@@ -12,7 +12,8 @@ nk_civil nk_civil_of_days(int64_t days)
 	int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
 	int shifted = (int)(5 * day_of_year + 2) / 153; /* March is 0 */
 	int month = shifted < 10 ? shifted + 3 : shifted - 9;
-	return (nk_civil){era * 400 + year_of_era + (month <= 2), month, (int)day_of_year - (153 * shifted + 2) / 5 + 1};
+	return (nk_civil){era * 400 + year_of_era + (month <= 2), month,
+	                  (int)day_of_year - (153 * shifted + 2) / 5 + 1};
 }
 
 int64_t nk_days_of_civil(int64_t year, int month, int day)
@@ -20,10 +21,14 @@ int64_t nk_days_of_civil(int64_t year, int month, int day)
 	year -= month <= 2;
 	int64_t era = nk_floor_div(year, 400), year_of_era = year - era * 400;
 	int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-	return era * DAYS_PER_ERA + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - DAYS_TO_EPOCH;
+	return era * DAYS_PER_ERA + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+	       DAYS_TO_EPOCH;
 }
 
-int nk_ordinal_day(int64_t days) { return (int)(days - nk_days_of_civil(nk_civil_of_days(days).year, 1, 1)) + 1; }
+int nk_ordinal_day(int64_t days)
+{
+	return (int)(days - nk_days_of_civil(nk_civil_of_days(days).year, 1, 1)) + 1;
+}
 
 /* A week belongs to the year of its Thursday. */
 void nk_iso_week(int64_t days, int64_t *iso_year, int *week)

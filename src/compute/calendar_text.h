@@ -31,7 +31,8 @@ typedef struct nk_parsed {
 
 /* Parses text from its start; *n_used is how much of it the format took (all of it is the caller's to demand).
  * Missing smaller parts of a date are the first; a time needs its minutes. */
-bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out, int64_t *n_used);
+bool nk_moment_parse(const char *text, int64_t n, const char *format, int64_t n_format, nk_parsed *out,
+                     int64_t *n_used);
 
 /* Without a format: ISO-like forms with -, / or . in the date (day first when the year stands last), then T or a
  * space and hours, minutes, perhaps seconds with a fraction, with colons or without, perhaps Z or an offset (unless the

@@ -265,7 +265,8 @@ static void find_shifts(nk_zone *zone)
 	for (int64_t i = zone->n_transitions - 1; i >= 0; i--) {
 		const local_type *type = &zone->list[zone->types[i]];
 		winter = type->is_summer ? winter : type;
-		zone->shifts[i] = type->is_summer ? likely_shift(zone->shifts[i], winter ? type->offset - winter->offset : 0) : 0;
+		zone->shifts[i] =
+			type->is_summer ? likely_shift(zone->shifts[i], winter ? type->offset - winter->offset : 0) : 0;
 	}
 }
 
@@ -376,8 +377,8 @@ static nk_zone_span span_of(const local_type *type, int32_t shift, int64_t from,
 	return span;
 }
 
-/* By the rule; the span begins no earlier than `from`. */
-static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
+/* By the rule in years that have one; the span begins no earlier than `from`. */
+static nk_zone_span span_in_year(const nk_zone *zone, int64_t utc, int64_t from)
 {
 	if (!zone->has_summer)
 		return span_of(&zone->rule_standard, 0, from, INT64_MAX);
@@ -402,6 +403,15 @@ static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
 	}
 	return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard, last_is_summer ? shift : 0,
 	               last, utc + 1);
+}
+
+/* Rules hold until 2100, as in Polars; from then on clocks stay as they are. */
+static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
+{
+	static const int64_t end = 4102444800;
+	nk_zone_span span = span_in_year(zone, NK_MIN(utc, end - 1), from);
+	span.until = span.until > end ? INT64_MAX : span.until;
+	return span;
 }
 
 nk_zone_span nk_zone_at(const nk_zone *zone, int64_t utc)

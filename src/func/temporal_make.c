@@ -168,7 +168,7 @@ static datetime_parts parts_of_local(int64_t local, int64_t per_second)
 	int64_t of_day = seconds - days * NK_SECONDS_PER_DAY;
 	nk_civil civil = nk_civil_of_days(days);
 	return (datetime_parts){{civil.year, civil.month, civil.day, of_day / 3600, of_day / 60 % 60, of_day % 60,
-	                (local - seconds * per_second) * (NK_NANOSECONDS_PER_SECOND / per_second)}};
+	                         (local - seconds * per_second) * (NK_NANOSECONDS_PER_SECOND / per_second)}};
 }
 
 static nk_status replace_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
@@ -362,7 +362,7 @@ const nk_func nk__funcs_temporal_make[] = {
 		.name = "datetime",
 		.args = "year, month, day, hour, minute, second, microsecond, ambiguous",
 		.doc = "A Datetime of its parts, in local time when there is a time zone. Parts that make none fail "
-               "with "
+			   "with "
 			   "ComputeError; those that do not fit their width, or are null, give null.",
 		.example = "datetime([1970, null], 1, 2, 3) == Datetime(us) [97200000000, null]",
 		.options = datetime_options,
@@ -376,7 +376,7 @@ const nk_func nk__funcs_temporal_make[] = {
 		.name = "dt.combine",
 		.args = "x, time",
 		.doc = "The date of a Date or Datetime with a time of day (or a Duration), as Datetime; in the zone "
-               "of the first.",
+			   "of the first.",
 		.example = "dt.combine(Date [1, null], Time [1000, 0]) == Datetime(us) [86400000001, null]",
 		.options = unit_options,
 		.min_args = 2,
@@ -388,7 +388,7 @@ const nk_func nk__funcs_temporal_make[] = {
 		.name = "dt.replace",
 		.args = "x, year, month, day, hour, minute, second, microsecond, ambiguous",
 		.doc = "A Date or Datetime with some parts replaced; null leaves a part as it is. Parts that make no "
-               "date fail with "
+			   "date fail with "
 			   "ComputeError.",
 		.example = "dt.replace(Date [0, null], 1970, 1, [2, 2]) == Date [1, null]",
 		.min_args = 1,
@@ -401,7 +401,7 @@ const nk_func nk__funcs_temporal_make[] = {
 		.name = "duration",
 		.args = "weeks, days, hours, minutes, seconds, milliseconds, microseconds, nanoseconds",
 		.doc = "A Duration of its parts, integers or floats; what is finer than the unit is rounded towards "
-               "zero.",
+			   "zero.",
 		.example = "duration(0, [1, null], 0, 0, 1.5, time_unit='ms') == Duration(ms) [86401500, null]",
 		.options = unit_options,
 		.min_args = 1,

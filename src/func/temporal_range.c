@@ -331,7 +331,7 @@ const nk_func nk__funcs_temporal_range[] = {
 		.doc = "Datetimes from start to end, a step apart; see date_range. Bounds without a zone are local "
 			   "times of the time zone.",
 		.example = "datetime_range(Date [0], Date [1], interval='12h', time_unit='ms') == Datetime(ms) [0, "
-                   "43200000, 86400000]",
+				   "43200000, 86400000]",
 		.options = datetime_range_options,
 		.min_args = 2,
 		.max_args = 2,
@@ -346,7 +346,7 @@ const nk_func nk__funcs_temporal_range[] = {
 		.args = "start, end",
 		.doc = "A list of datetimes a row; see datetime_range.",
 		.example = "datetime_ranges(Date [0], Date [1], interval='12h', time_unit='ms') == "
-                   "List(Datetime(ms)) [[0, 43200000, 86400000]]",
+				   "List(Datetime(ms)) [[0, 43200000, 86400000]]",
 		.options = datetime_range_options,
 		.min_args = 2,
 		.max_args = 2,

@@ -297,10 +297,10 @@ static bool sniff_format(parse_plan *plan, const char *text, int64_t n, char *ro
 		if (is_date && times[time][0])
 			continue;
 		if (is_time)
-			strcpy(room, clocks[i]);
+			snprintf(room, 64, "%s", clocks[i]);
 		else
 			snprintf(room, 64, order == 0 ? "%%Y%c%%m%c%%d%s" : "%%d%c%%m%c%%Y%s", "-/."[separator],
-			        "-/."[separator], times[time]);
+			         "-/."[separator], times[time]);
 		int64_t n_format = (int64_t)strlen(room);
 		if (nk_moment_parse(text, n, room, n_format, &parsed, &n_used) && n_used == n &&
 		    fits_kind(plan, &parsed)) {
@@ -327,7 +327,8 @@ static bool sniff_column(parse_plan *plan, const nk_array *array, int64_t n_rows
 		if (plan->kind == NK_TYPE_TIME || !plan->exact) {
 			if (sniff_format(plan, text, view->n_bytes, room))
 				return true;
-		} else if (nk_moment_infer(text, view->n_bytes, &parsed) && !(plan->kind == NK_TYPE_DATE && parsed.has_time)) {
+		} else if (nk_moment_infer(text, view->n_bytes, &parsed) &&
+		           !(plan->kind == NK_TYPE_DATE && parsed.has_time)) {
 			plan->infers = true;
 			plan->is_day_first = parsed.is_day_first;
 			plan->has_offset = parsed.has_offset;
@@ -477,7 +478,7 @@ const nk_func nk__funcs_temporal_text[] = {
 		.name = "dt.to_string",
 		.args = "x",
 		.doc = "Dates, times and durations as text: 'iso' or 'iso:strict' (with a T), or a format with the "
-               "specifiers of "
+			   "specifiers of "
 			   "strftime, which durations do not have; 'polars' for durations as they are printed.",
 		.example = "dt.to_string(Date [0, null], format='%d.%m.%Y') == ['01.01.1970', null]",
 		.options = to_string_options,
@@ -490,7 +491,7 @@ const nk_func nk__funcs_temporal_text[] = {
 		.name = "str.infer_date",
 		.args = "x",
 		.doc = "Text as Date, with -, / or . between year, month and day, or day, month and year: the order "
-               "of the first value "
+			   "of the first value "
 			   "that is a date. Other text fails with InvalidOperationError, or is null when not strict.",
 		.example = "str.infer_date(['1970-01-02', null]) == Date [1, null]",
 		.options = parse_options,
@@ -506,7 +507,7 @@ const nk_func nk__funcs_temporal_text[] = {
 		.name = "str.infer_datetime",
 		.args = "x, ambiguous",
 		.doc = "Text as Datetime, a date and a time like those of ISO 8601; see str.infer_date. Offsets need "
-               "a time zone.",
+			   "a time zone.",
 		.example = "str.infer_datetime(['1970-01-01 00:00:01', null]) == Datetime(us) [1000000, null]",
 		.options = parse_datetime_options,
 		.min_args = 1,
@@ -535,7 +536,7 @@ const nk_func nk__funcs_temporal_text[] = {
 		.name = "str.to_date",
 		.args = "x",
 		.doc = "Text as Date by a format of strptime. Text that does not fit fails with "
-               "InvalidOperationError, or is null when "
+			   "InvalidOperationError, or is null when "
 			   "not strict; unless exact, the format may match anywhere.",
 		.example = "str.to_date(['02.01.1970', null], format='%d.%m.%Y') == Date [1, null]",
 		.options = parse_options,
@@ -549,7 +550,7 @@ const nk_func nk__funcs_temporal_text[] = {
 		.name = "str.to_datetime",
 		.args = "x, ambiguous",
 		.doc = "Text as Datetime by a format of strptime; see str.to_date. With an offset in the format the "
-               "text is an instant, "
+			   "text is an instant, "
 			   "else local time of the time zone, if any.",
 		.example =
 			"str.to_datetime(['1970-01-01 00:01', null], format='%F %R') == Datetime(us) [60000000, null]",

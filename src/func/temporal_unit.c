@@ -153,7 +153,7 @@ const nk_func nk__funcs_temporal_unit[] = {
 		.name = "dt.cast_time_unit",
 		.args = "x",
 		.doc = "A Datetime or Duration in another unit, 'ms', 'us' or 'ns': a Datetime is rounded down, a "
-               "Duration towards "
+			   "Duration towards "
 			   "zero. Values beyond the unit's range fail with InvalidOperationError.",
 		.example = "dt.cast_time_unit(Datetime(us) [-1, null], time_unit='ms') == Datetime(ms) [-1, null]",
 		.options = unit_options,
@@ -166,7 +166,7 @@ const nk_func nk__funcs_temporal_unit[] = {
 		.name = "dt.timestamp",
 		.args = "x",
 		.doc = "How many units ('ms', 'us' or 'ns') a Date or Datetime lies after 1970, as Int64; null "
-               "beyond its range.",
+			   "beyond its range.",
 		.example = "dt.timestamp(Date [1, null], time_unit='ms') == [86400000, null]",
 		.options = unit_options,
 		.min_args = 1,

@@ -260,7 +260,7 @@ const nk_func nk__funcs_temporal_zone[] = {
 		.name = "dt.base_utc_offset",
 		.args = "x",
 		.doc = "What local time is ahead of UTC without summer time, as Duration(ms). The Datetime needs a "
-               "time zone.",
+			   "time zone.",
 		.example = "dt.base_utc_offset(Datetime(ms, UTC) [0, null]) == Duration(ms) [0, null]",
 		.min_args = 1,
 		.max_args = 1,
@@ -270,7 +270,7 @@ const nk_func nk__funcs_temporal_zone[] = {
 		.name = "dt.convert_time_zone",
 		.args = "x",
 		.doc = "The same instants in another time zone; a Datetime without one counts as UTC. An unknown "
-               "zone fails with "
+			   "zone fails with "
 			   "ComputeError.",
 		.example =
 			"dt.convert_time_zone(Datetime(ms) [0, null], time_zone='UTC') == Datetime(ms, UTC) [0, null]",
@@ -292,9 +292,9 @@ const nk_func nk__funcs_temporal_zone[] = {
 		.name = "dt.replace_time_zone",
 		.args = "x, ambiguous",
 		.doc = "The same local times in another time zone, or without one. Local times that clocks show "
-               "twice are taken as "
+			   "twice are taken as "
 			   "`ambiguous` says: 'earliest', 'latest', 'null' or 'raise', which is a ComputeError; those "
-               "that clocks skip as "
+			   "that clocks skip as "
 			   "`non_existent` does: 'null' or 'raise'.",
 		.example =
 			"dt.replace_time_zone(Datetime(ms) [0, null], time_zone='UTC') == Datetime(ms, UTC) [0, null]",
