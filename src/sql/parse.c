@@ -249,9 +249,14 @@ nk_status nk_sql_parse_item(nk_arena *arena, const char *text, int64_t n_bytes, 
 {
 	nk_sql_parser p;
 	nk_sql_tokens tokens;
-	nk_status status = begin(&p, &tokens, arena, text, n_bytes, err);
+	nk_error inner;
+	nk_status status = begin(&p, &tokens, arena, text, n_bytes, &inner);
+	p.err = err;
 	if (status == NK_OK)
 		status = parse_item(&p, out);
+	else
+		status = nk_fail(err, status, "unable to parse '%.*s' as Expr: %s",
+		                 (int)NK_MIN(n_bytes, (int64_t)200), text, inner.message);
 	nk_sql_tokens_release(&tokens);
 	return status;
 }

@@ -290,6 +290,9 @@ nk_status nk_sql_expression(nk_arena *arena, const char *text, int64_t n_bytes, 
 	if (item.expr->kind == NK_SQL_STAR && item.expr->n_names == 0 && !item.alias) {
 		NK_TRY(nk__selector_classes(~0u, &expr, err));
 		NK_TRY(nk__sql_own_expr(&p, expr));
+	} else if (item.expr->kind == NK_SQL_STAR) {
+		return nk_fail(err, NK_SQL_INTERFACE, "unable to parse '%.*s' as Expr",
+		               (int)NK_MIN(n_bytes, (int64_t)200), text);
 	} else {
 		NK_TRY(nk__sql_expr_of(&p, &scope, item.expr, &expr));
 	}

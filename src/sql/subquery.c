@@ -314,6 +314,48 @@ nk_status nk__sql_subquery_filter(nk_sql_planner *p, nk_sql_scope *scope, const 
 
 /* ---- Values ---- */
 
+/* Every row by its position: what a condition decides row by row is joined back by number. */
+static nk_status number_rows(nk_sql_planner *p, nk_plan *plan, nk_plan **out, const char **number)
+{
+	NK_TRY(nk__sql_fresh(p, number));
+	NK_TRY(nk_plan_new(NK_PLAN_ROW_INDEX, &plan, 1, NULL, 0, NULL, 0, out, p->err));
+	NK_TRY(nk__sql_own_plan(p, *out));
+	(*out)->names = calloc(1, sizeof *(*out)->names);
+	if (!(*out)->names || !((*out)->names[0] = strdup(*number)))
+		return nk_fail(p->err, NK_OUT_OF_MEMORY, "no memory for a plan");
+	(*out)->n_names = 1;
+	return NK_OK;
+}
+
+/* A mark for any condition: the numbers of the rows that have a partner, once each. */
+static nk_status mark_by_number(nk_sql_planner *p, nk_sql_scope *scope, inner *in, nk_expr *needle,
+                                nk_expr *value, nk_expr **out)
+{
+	const char *number, *found, *name;
+	nk_plan *indexed, *rows;
+	nk_sql_join_on on;
+	NK_TRY(number_rows(p, scope->plan, &indexed, &number));
+	NK_TRY(correlated_on(p, in, NK_JOIN_INNER, 1, &on));
+	if (needle)
+		NK_TRY(add_key(p, &on, needle, value));
+	NK_TRY(nk__sql_join(p, indexed, in->scope.plan, &on, &rows));
+	nk_expr *key, *left, *right, *yes;
+	NK_TRY(nk__sql_fresh(p, &found));
+	NK_TRY(nk__sql_fresh(p, &name));
+	NK_TRY(nk__sql_column_expr(p, number, &left));
+	NK_TRY(nk__sql_alias(p, left, found, &key));
+	NK_TRY(nk__sql_select(p, &rows, &key, 1));
+	NK_TRY(nk__sql_unique(p, &rows, NULL, 0, false));
+	NK_TRY(nk__sql_boolean(p, true, &yes));
+	NK_TRY(nk__sql_alias(p, yes, name, &yes));
+	NK_TRY(nk__sql_with_columns(p, &rows, &yes, 1));
+	NK_TRY(nk__sql_column_expr(p, found, &right));
+	nk_sql_join_on back = {.how = NK_JOIN_LEFT, .n_keys = 1, .left = &left, .right = &right};
+	NK_TRY(nk__sql_join(p, indexed, rows, &back, &scope->plan));
+	NK_TRY(nk__sql_column_expr(p, name, out));
+	return nk__sql_call1(p, "is_not_null", *out, out);
+}
+
 /* Left-joins distinct rows of (keys, values) with a mark: true where there was a partner. */
 static nk_status mark(nk_sql_planner *p, nk_sql_scope *scope, inner *in, nk_expr *needle, nk_expr *value,
                       nk_expr **out)
@@ -323,9 +365,7 @@ static nk_status mark(nk_sql_planner *p, nk_sql_scope *scope, inner *in, nk_expr
 	nk_expr **exprs;
 	int n = c->n_keys + (needle != NULL);
 	if (c->n_residuals)
-		return nk_fail(
-			p->err, NK_SQL_INTERFACE,
-			"a subquery correlated by more than equalities is supported as a condition of WHERE only");
+		return mark_by_number(p, scope, in, needle, value, out);
 	NK_TRY(NK_ARENA_NEW(p->arena, &names, n + 2, p->err));
 	NK_TRY(NK_ARENA_NEW(p->arena, &exprs, n + 2, p->err));
 	nk_sql_join_on on = {.how = NK_JOIN_LEFT};
@@ -530,15 +570,9 @@ static nk_status residual_value(nk_sql_planner *p, nk_sql_scope *scope, const nk
                                 nk_expr **out)
 {
 	nk_sql_correlation *c = &in->correlation;
-	/* Every outer row is numbered by its position; groups are by number. */
 	const char *number;
 	nk_plan *indexed;
-	NK_TRY(nk__sql_fresh(p, &number));
-	NK_TRY(nk_plan_new(NK_PLAN_ROW_INDEX, &scope->plan, 1, NULL, 0, NULL, 0, &indexed, p->err));
-	NK_TRY(nk__sql_own_plan(p, indexed));
-	if (!(indexed->names = calloc(1, sizeof *indexed->names)) || !(indexed->names[0] = strdup(number)))
-		return nk_fail(p->err, NK_OUT_OF_MEMORY, "no memory for a plan");
-	indexed->n_names = 1;
+	NK_TRY(number_rows(p, scope->plan, &indexed, &number));
 	nk_sql_join_on on;
 	NK_TRY(correlated_on(p, in, NK_JOIN_INNER, 0, &on));
 	NK_TRY(nk__sql_join(p, indexed, in->scope.plan, &on, &in->scope.plan));
