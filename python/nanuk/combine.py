@@ -121,10 +121,11 @@ def align(plans: list, how: str):
     for i, plan in enumerate(plans[1:]):
         suffix = f":{i}" if kind != "inner" else "_right"
         result = result.join(plan, on=common, how=kind, coalesce=True, suffix=suffix, nulls_equal=True)
-        doubled = [name for name in result.collect_schema() if name.endswith(suffix) and name[: -len(suffix)] in result.collect_schema()]
+        made = result.collect_schema().names()
+        doubled = [n.removesuffix(suffix) for n in made if n.endswith(suffix) and n.removesuffix(suffix) in made]
         if doubled:
-            merged = [_nanuk.call("coalesce", _nanuk.col(n[: -len(suffix)]), _nanuk.col(n)).alias(n[: -len(suffix)]) for n in doubled]
-            result = result._with_columns(merged, False)._drop(doubled, True)
+            merged = [_nanuk.call("coalesce", _nanuk.col(n), _nanuk.col(n + suffix)).alias(n) for n in doubled]
+            result = result._with_columns(merged, False)._drop([n + suffix for n in doubled], True)
     order = [*common, *(name for name in dict.fromkeys(sum(names, [])) if name not in common)]
     return result._sort(common, False, False, True)._select(order, False)
 

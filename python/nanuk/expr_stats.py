@@ -116,7 +116,9 @@ class ExprStats:
             from nanuk.exceptions import InvalidOperationError
 
             raise InvalidOperationError("must specify which values to replace")
-        more = () if default is _NO_DEFAULT else (_nanuk.parse(default) if not isinstance(default, str) else _nanuk.lit(default),)
+        more = ()
+        if default is not _NO_DEFAULT:
+            more = (_nanuk.lit(default) if isinstance(default, str) else _nanuk.parse(default),)
         result = self._call("replace_strict", _list_of(old), _list_of(new), *more)
         if return_dtype is None:
             return result

@@ -267,7 +267,9 @@ def _named(method, name: str, doc: str):
 for _name, _what in (("min", "Smallest"), ("max", "Largest"), ("mean", "Mean"), ("sum", "Sum"), ("median", "Median")):
     _by = _sum_by if _name == "sum" else _plain_by
     setattr(ExprWindows, f"rolling_{_name}", _plain_rolling(f"rolling_{_name}", f"{_what} of the last values."))
-    setattr(ExprWindows, f"rolling_{_name}_by", _by(f"rolling_{_name}_by", f"{_what} of the values within a period of another column."))
+    _doc = f"{_what} of the values within a period of another column."
+    setattr(ExprWindows, f"rolling_{_name}_by", _by(f"rolling_{_name}_by", _doc))
 for _name, _what in (("std", "Standard deviation"), ("var", "Variance")):
     setattr(ExprWindows, f"rolling_{_name}", _ddof_rolling(f"rolling_{_name}", f"{_what} of the last values."))
-    setattr(ExprWindows, f"rolling_{_name}_by", _ddof_by(f"rolling_{_name}_by", f"{_what} of the values within a period of another column."))
+    _doc = f"{_what} of the values within a period of another column."
+    setattr(ExprWindows, f"rolling_{_name}_by", _ddof_by(f"rolling_{_name}_by", _doc))

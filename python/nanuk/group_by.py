@@ -99,7 +99,7 @@ class LazyGroupBy:
         keys = [_nanuk.parse(key) for key in self._keys]
         names = [key._output_name() for key in keys]
         if None in names:
-            raise NotImplementedError("`head` and `tail` of groups by columns that only the schema knows are not implemented yet")
+            raise NotImplementedError("`head` and `tail` of groups by patterns or dtypes are not implemented yet")
         plan = self._plan._with_columns(keys, False)
         rest = [name for name in plan.collect_schema() if name not in names]
         size = _nanuk.call("len")._call("cast", dtype=_Int64).over(names)

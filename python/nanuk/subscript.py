@@ -96,7 +96,8 @@ def columns_of(key, names: list[str]) -> list:
             raise TypeError(msg)
         if isinstance(item, str) != by_name:
             kind = type(item).__name__
-            msg = f"{kind!r} object is not an instance of 'str'" if by_name else f"{kind!r} object cannot be interpreted as an integer"
+            wanted = "is not an instance of 'str'" if by_name else "cannot be interpreted as an integer"
+            msg = f"{kind!r} object {wanted}"
             raise TypeError(msg)
     return items
 

@@ -506,7 +506,7 @@ const nk_func nk__funcs_binary[] = {
 		.name = "bin.get",
 		.args = "x, index",
 		.doc = "One byte, UInt8, by position, which counts from the end when negative. Fails with "
-               "ComputeError beyond the end, or with null_on_oob gives null.",
+			   "ComputeError beyond the end, or with null_on_oob gives null.",
 		.example = "bin.get(Binary[\"ab\"], [1]) == [98]",
 		.options = get_options,
 		.min_args = 2,
@@ -532,7 +532,7 @@ const nk_func nk__funcs_binary[] = {
 		.name = "bin.decode",
 		.args = "x",
 		.doc = "The bytes that text in bytes stands for: \"hex\" or \"base64\". What is none fails with "
-               "ComputeError, or is null unless strict.",
+			   "ComputeError, or is null unless strict.",
 		.example = "bin.decode(Binary[\"6162\"], encoding=\"hex\") == [\"ab\"]",
 		.options = decode_options,
 		.min_args = 1,
@@ -558,7 +558,7 @@ const nk_func nk__funcs_binary[] = {
 		.name = "str.decode",
 		.args = "x",
 		.doc = "The bytes that text stands for: \"hex\" or \"base64\". What is none fails with ComputeError, "
-               "or is null unless strict.",
+			   "or is null unless strict.",
 		.example = "str.decode([\"YWI=\"], encoding=\"base64\") == [\"ab\"]",
 		.options = decode_options,
 		.min_args = 1,
@@ -572,7 +572,7 @@ const nk_func nk__funcs_binary[] = {
 		.name = "str.to_integer",
 		.args = "x",
 		.doc = "Whole numbers of a dtype out of text in a base from 2 to 36. What is none fails with "
-               "ComputeError, or is null unless strict.",
+			   "ComputeError, or is null unless strict.",
 		.example = "str.to_integer([\"ff\", \"x\"], base=16, strict=false) == [255, null]",
 		.options = integer_options,
 		.min_args = 1,

@@ -286,7 +286,7 @@ const nk_func nk__funcs_bits[] = {
 		.name = "hash",
 		.args = "x",
 		.doc = "A hash of each value, UInt64: equal for equal values of one dtype, with one seed, in one "
-               "version.",
+			   "version.",
 		.example = "hash([null]) == UInt64[8799289562868179521]",
 		.options = hash_options,
 		.min_args = 1,

@@ -245,7 +245,7 @@ const nk_func nk__funcs_range[] = {
 		.name = "int_range",
 		.args = "start, end",
 		.doc = "Int64 values from start on, before end, step apart. Fails with ComputeError for null and for "
-               "several values.",
+			   "several values.",
 		.example = "int_range([0], [5], step=2) == [0, 2, 4]",
 		.options = range_options,
 		.min_args = 2,
@@ -274,7 +274,7 @@ const nk_func nk__funcs_range[] = {
 		.name = "append",
 		.args = "x, other",
 		.doc = "The values of both, one after the other, in a common dtype; without upcast a different dtype "
-               "fails with "
+			   "fails with "
 			   "SchemaError.",
 		.example = "append([1], [2, null]) == [1, 2, null]",
 		.options = append_options,
@@ -316,7 +316,7 @@ const nk_func nk__funcs_range[] = {
 		.name = "sample",
 		.args = "x",
 		.doc = "n values, or a fraction of all, chosen at random; always the same with a seed. Fails with "
-               "ShapeError for more "
+			   "ShapeError for more "
 			   "than there are, unless with_replacement.",
 		.example = "sample([7, 7, 7], n=2) == [7, 7]",
 		.options = sample_options,

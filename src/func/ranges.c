@@ -248,7 +248,7 @@ const nk_func nk__funcs_ranges[] = {
 		.name = "linear_spaces",
 		.args = "start, end, num_samples",
 		.doc = "For each row so many values at equal distances from start to end, as lists of Float64, "
-               "Float32 of two Float32, "
+			   "Float32 of two Float32, "
 			   "or of the dtype of dates and times.",
 		.example = "linear_spaces([0], [2], [3]) == [[0.0, 1.0, 2.0]]",
 		.options = closed_options,

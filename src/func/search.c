@@ -228,7 +228,7 @@ const nk_func nk__funcs_search[] = {
 		.name = "index_of",
 		.args = "x, element",
 		.doc = "Position of the first value that equals the element, UInt32; null when there is none. A null "
-               "element "
+			   "element "
 			   "looks for null.",
 		.example = "index_of([5, 6, 6], [6]) == [1]",
 		.min_args = 2,
@@ -257,7 +257,7 @@ const nk_func nk__funcs_search[] = {
 		.name = "replace",
 		.args = "x, old, new",
 		.doc = "Values of one list in place of those of another, in the dtype of x. Fails with "
-               "InvalidOperationError when "
+			   "InvalidOperationError when "
 			   "old values repeat, or the lists differ in length and there is not just one new value.",
 		.example = "replace([1], [[1, 5]], [[7, 8]]) == [7]",
 		.min_args = 3,
@@ -271,7 +271,7 @@ const nk_func nk__funcs_search[] = {
 		.name = "replace_strict",
 		.args = "x, old, new, default",
 		.doc = "As replace, in the dtype of the new values: other values become the default, or without one "
-               "fail with "
+			   "fail with "
 			   "InvalidOperationError.",
 		.example = "replace_strict([2], [[1, 2]], [[true, false]]) == [false]",
 		.min_args = 3,

@@ -239,7 +239,10 @@ static nk_status bind_join(nk_bind *bind, nk_error *err)
 
 /* ---- to_titlecase ---- */
 
-static bool is_letter(const char *bytes, int64_t n) { return n > 1 || ((bytes[0] | 32) >= 'a' && (bytes[0] | 32) <= 'z'); }
+static bool is_letter(const char *bytes, int64_t n)
+{
+	return n > 1 || ((bytes[0] | 32) >= 'a' && (bytes[0] | 32) <= 'z');
+}
 
 /* A letter after anything but a letter becomes a capital, others small. */
 static nk_status titlecase_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
@@ -288,9 +291,9 @@ const nk_func nk__funcs_string_split[] = {
 		.name = "str.split",
 		.args = "x, by",
 		.doc = "The pieces of text between occurrences of another, as List(String); of characters when that "
-               "is empty. inclusive "
+			   "is empty. inclusive "
 			   "leaves the separator at the end of its piece. Without literal a regular expression "
-               "separates: a bad one fails with "
+			   "separates: a bad one fails with "
 			   "ComputeError, or gives null unless strict.",
 		.example = "list.len(str.split([\"a,b\", null], \",\")) == [2, null]",
 		.options = split_options,
@@ -317,7 +320,7 @@ const nk_func nk__funcs_string_split[] = {
 		.name = "str.join",
 		.args = "x",
 		.doc = "All values as one text with a delimiter between them. Nulls are left out, or without "
-               "ignore_nulls make it null.",
+			   "ignore_nulls make it null.",
 		.example = "str.join([\"a\", null, \"b\"], delimiter=\"-\") == [\"a-b\"]",
 		.options = join_options,
 		.min_args = 1,

@@ -23,7 +23,7 @@ def test_describe():
 
 def test_pivot():
     frame = pl.DataFrame({"i": [1, 1, 2], "k": ["y", "x", "y"], "v": [1, 2, 3], "w": [4, 5, 6]})
-    assert frame.pivot("k", index="i", values="v").to_dict(as_series=False) == {"i": [1, 2], "y": [1, 3], "x": [2, None]}
+    assert rows(frame.pivot("k", index="i", values="v")) == [(1, 1, 2), (2, 3, None)]
     assert frame.pivot("k", index="i").columns == ["i", "v_y", "v_x", "w_y", "w_x"]
     assert frame.pivot("k", index="i", values="v", sort_columns=True).columns == ["i", "x", "y"]
     twice = pl.DataFrame({"i": [1, 1], "k": ["y", "y"], "v": [1, 2]})
@@ -182,7 +182,8 @@ def test_series_within_groups():
 
 
 def test_structs_of_literals():
-    assert rows(pl.select(pl.struct(a=0, b=[0.0, 1.1], c=None, d=True))) == [({"a": 0, "b": [0.0, 1.1], "c": None, "d": True},)]
+    made = pl.select(pl.struct(a=0, b=[0.0, 1.1], c=None, d=True))
+    assert rows(made) == [({"a": 0, "b": [0.0, 1.1], "c": None, "d": True},)]
     assert pl.select(pl.lit({"a": 1, "b": "x"})).schema == {"literal": pl.Struct({"a": pl.Int64, "b": pl.String})}
     frame = pl.DataFrame({"x": [1, 2]}).with_columns(pl.lit({"a": 1}).alias("s"))
     assert rows(frame) == [(1, {"a": 1}), (2, {"a": 1})]
