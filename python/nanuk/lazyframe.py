@@ -577,7 +577,12 @@ class LazyFrame(_nanuk.Plan):
             if name not in chosen:
                 exprs.append(_nanuk.col(name))
                 continue
-            for field in getattr(dtype, "fields", ()):
+            if dtype != Struct:
+                from nanuk.exceptions import InvalidOperationError
+
+                msg = f"invalid dtype: expected 'Struct', got {str(dtype)!r} for {name!r}"
+                raise InvalidOperationError(msg)
+            for field in dtype.fields:
                 expr = _nanuk.col(name).struct.field(field.name)
                 exprs.append(expr if separator is None else expr.alias(f"{name}{separator}{field.name}"))
         return self._select(exprs, False)
