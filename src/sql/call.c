@@ -443,6 +443,7 @@ static const struct {
 	{"array_mean", 1, 1, "list.mean", NULL},
 	{"array_reverse", 1, 1, "list.reverse", NULL},
 	{"array_sum", 1, 1, "list.sum", NULL},
+	{"array_to_string", 2, 2, "list.join", NULL},
 	{"array_unique", 1, 1, "list.unique", NULL},
 	{"array_upper", 1, 1, "list.max", NULL},
 	{"asin", 1, 1, "arcsin", NULL},

@@ -182,7 +182,12 @@ static nk_status parse_from_item(nk_sql_parser *p, nk_sql_from **out)
 		NK_TRY(nk__sql_unquote(p, token, &from->name, NULL));
 		return parse_alias(p, from);
 	}
-	NK_TRY(nk__sql_name(p, "a table, a file's path in quotes, or a subquery", &from->name));
+	/* LEFT and RIGHT name tables where no join can begin. */
+	bool is_side = nk__sql_is(p, "left") || nk__sql_is(p, "right");
+	if (is_side)
+		NK_TRY(nk__sql_label(p, "a table", &from->name));
+	else
+		NK_TRY(nk__sql_name(p, "a table, a file's path in quotes, or a subquery", &from->name));
 	if (nk__sql_accept(p, "(")) {
 		from->kind = NK_SQL_FROM_FUNCTION;
 		if (!nk__sql_is(p, ")"))

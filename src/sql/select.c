@@ -282,6 +282,9 @@ static nk_status group_expr(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql
 		*out = select->items[position - 1].expr;
 		return NK_OK;
 	}
+	if (node->kind > NK_SQL_STAR && node->kind <= NK_SQL_NULL)
+		return nk__sql_error(p, NK_SQL_SYNTAX, node->at,
+		                     "GROUP BY requires a valid expression or positive ordinal");
 	if (node->kind != NK_SQL_NAME || node->n_names != 1)
 		return NK_OK;
 	int at, n_used;
@@ -652,7 +655,7 @@ nk_status nk__sql_select_finish(nk_sql_planner *p, const nk_sql_select *select, 
 	const char **on;
 	NK_TRY(NK_ARENA_NEW(p->arena, &exprs, o.n + query->n_orders + select->n_distinct_on + o.n + 2, p->err));
 	NK_TRY(NK_ARENA_NEW(p->arena, &on, select->n_distinct_on + 1, p->err));
-	bool has_columns = scope->is_grouped;
+	bool has_columns = false;
 	scope->aliases = false;
 	for (int i = 0; i < o.n; i++) {
 		output *item = &o.items[i];
