@@ -175,7 +175,7 @@ int nk_format_f32(float value, char *out)
 
 int nk_format_date(int64_t days, char *out)
 {
-	nk_civil civil = nk_civil_from_days(days);
+	nk_civil civil = nk_civil_of_days(days);
 	int n = 0;
 	uint64_t year = civil.year < 0 ? -(uint64_t)civil.year : (uint64_t)civil.year;
 	if (civil.year < 0 || civil.year > 9999)
@@ -211,7 +211,7 @@ static int digits_of(nk_time_unit unit) { return unit == NK_UNIT_MS ? 3 : unit =
 
 static int format_local(int64_t seconds, int64_t nanoseconds, int n_digits, char *out)
 {
-	int64_t days = nk_floor_divide(seconds, NK_SECONDS_PER_DAY);
+	int64_t days = nk_floor_div(seconds, NK_SECONDS_PER_DAY);
 	int n = nk_format_date(days, out);
 	out[n++] = ' ';
 	return n + nk_format_time((seconds - days * NK_SECONDS_PER_DAY) * 1000000000 + nanoseconds, n_digits,
@@ -221,15 +221,15 @@ static int format_local(int64_t seconds, int64_t nanoseconds, int n_digits, char
 nk_status nk_format_datetime(int64_t value, nk_time_unit unit, const char *time_zone, char *out, int *n,
                              nk_error *err)
 {
-	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_divide(value, per_second);
+	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_div(value, per_second);
 	int64_t nanoseconds = (value - seconds * per_second) * (1000000000 / per_second);
 	if (!time_zone) {
 		*n = format_local(seconds, nanoseconds, digits_of(unit), out);
 		return NK_OK;
 	}
-	const nk_time_zone *zone;
-	NK_TRY(nk_time_zone_get(time_zone, &zone, err));
-	int32_t offset = nk_time_zone_offset(zone, seconds, NULL);
+	const nk_zone *zone;
+	NK_TRY(nk_zone_find(time_zone, &zone, err));
+	int32_t offset = nk_zone_at(zone, seconds).offset;
 	int at = format_local(seconds + offset, nanoseconds, digits_of(unit), out);
 	uint32_t minutes = (uint32_t)(offset < 0 ? -offset : offset) / 60;
 	out[at] = offset < 0 ? '-' : '+';

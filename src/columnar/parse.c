@@ -351,7 +351,7 @@ static bool take_date(const char **at, const char *end, int32_t *days)
 		year = -year;
 	if (month < 1 || month > 12 || day < 1 || day > nk_days_in_month(year, month))
 		return false;
-	int64_t count = nk_days_from_civil(year, month, day);
+	int64_t count = nk_days_of_civil(year, month, day);
 	*days = (int32_t)count;
 	return *days == count;
 }
@@ -414,7 +414,7 @@ bool nk_parse_datetime(const char *text, int64_t n_bytes, int32_t *days, int64_t
 		*has_offset = true;
 		int64_t offset = (int64_t)(hours * 3600 + minutes * 60) * 1000000000;
 		*nanoseconds += west ? offset : -offset;
-		int64_t carry = nk_floor_divide(*nanoseconds, NK_NANOSECONDS_PER_DAY);
+		int64_t carry = nk_floor_div(*nanoseconds, NK_NANOSECONDS_PER_DAY);
 		*nanoseconds -= carry * NK_NANOSECONDS_PER_DAY;
 		*days += (int32_t)carry;
 	}

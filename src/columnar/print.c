@@ -195,19 +195,20 @@ static void print_time(nk_text *out, int64_t nanoseconds)
 
 static void print_datetime(nk_text *out, int64_t value, nk_time_unit unit, const char *time_zone)
 {
-	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_divide(value, per_second);
+	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_div(value, per_second);
 	int64_t nanoseconds = (value - seconds * per_second) * (1000000000 / per_second);
-	const nk_time_zone *zone = NULL;
-	const char *abbreviation = NULL;
-	if (time_zone && nk_time_zone_get(time_zone, &zone, NULL) == NK_OK)
-		seconds += nk_time_zone_offset(zone, seconds, &abbreviation);
-	int64_t days = nk_floor_divide(seconds, NK_SECONDS_PER_DAY);
+	const nk_zone *zone = NULL;
+	nk_zone_span span = {0};
+	if (time_zone && nk_zone_find(time_zone, &zone, NULL) == NK_OK)
+		span = nk_zone_at(zone, seconds);
+	seconds += span.offset;
+	int64_t days = nk_floor_div(seconds, NK_SECONDS_PER_DAY);
 	char text[NK_FORMAT_BYTES];
 	nk_text_append(out, text, nk_format_date(days, text));
 	nk_text_append_char(out, ' ');
 	print_time(out, (seconds - days * NK_SECONDS_PER_DAY) * 1000000000 + nanoseconds);
 	if (time_zone)
-		nk_text_format(out, " %s", abbreviation ? abbreviation : time_zone);
+		nk_text_format(out, " %s", zone ? span.abbreviation : time_zone);
 }
 
 /* ---- Text and nested values ---- */

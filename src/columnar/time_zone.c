@@ -1,5 +1,7 @@
-/* The 64-bit block of a TZif file gives transitions; its footer, a POSIX TZ rule, what holds after the last one.
- * Local times resolve by trying the offsets in force a day before and after. */
+/* TZif files (RFC 8536): a list of transitions, and a rule for the time after the last of them. A zone is found by
+ * name in a list that only grows; the lock guards that list, never a lookup of times.
+ *
+ * Local time is resolved by trying the offsets of a day before and a day after: no zone changes twice in between. */
 #include "columnar/time_zone.h"
 
 #include <pthread.h>
@@ -9,359 +11,484 @@
 
 #include "columnar/calendar.h"
 
+enum { MAX_TYPES = 256, MAX_FILE = 1 << 20, N_ABBREVIATION = 8 };
+
 typedef struct local_type {
 	int32_t offset;
-	uint8_t abbreviation; /* position in abbreviations */
+	bool is_summer;
+	char abbreviation[N_ABBREVIATION];
 } local_type;
 
-typedef struct rule_day {
-	char kind; /* 'M', 'J' or 'N' (zero-based day) */
-	int month, week, day;
-	int32_t seconds;
-} rule_day;
+/* A day of each year and a time on it. */
+typedef struct yearly {
+	enum { MONTH_WEEK_DAY, JULIAN, ZERO_BASED } kind;
+	int month, week, day; /* day alone for the other kinds */
+	int64_t seconds;
+} yearly;
 
-/* The footer: standard time, and from `start` to `end` summer time. */
-typedef struct rule {
-	bool present, has_summer;
-	int32_t standard, summer;
-	char standard_name[8], summer_name[8];
-	rule_day start, end;
-} rule;
-
-struct nk_time_zone {
-	nk_time_zone *next;
+struct nk_zone {
+	nk_zone *next;
 	char *name;
 	int64_t n_transitions;
 	int64_t *transitions;
-	uint8_t *types; /* in force from the transition on */
-	int n_types;
-	local_type *local_types;
-	char *abbreviations;
-	rule rule;
+	uint8_t *types;    /* from each transition on */
+	int32_t *shifts;   /* of summer time, from each transition on */
+	local_type before; /* the first transition */
+	local_type list[MAX_TYPES];
+	bool has_rule, has_summer;
+	local_type rule_standard, rule_summer;
+	yearly summer_begins, summer_ends;
 };
 
-static nk_time_zone *zones;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nk_zone *zones;
 
-/* ---- POSIX rules ---- */
+/* ---- The rule at the end of a file ---- */
 
-static bool read_name(const char **at, char out[8])
+static bool read_number(const char **at, int64_t *out)
 {
-	int n = 0;
-	bool quoted = **at == '<';
-	*at += quoted;
-	while (**at && (quoted ? **at != '>' : ((**at | 32) >= 'a' && (**at | 32) <= 'z'))) {
-		if (n < 7)
-			out[n++] = **at;
-		(*at)++;
+	if (**at < '0' || **at > '9')
+		return false;
+	for (*out = 0; **at >= '0' && **at <= '9' && *out < 100000; ++*at)
+		*out = *out * 10 + (**at - '0');
+	return true;
+}
+
+static bool read_name(const char **at, char *out)
+{
+	const char *from = *at;
+	int64_t n;
+	if (*from == '<') {
+		const char *close = strchr(++from, '>');
+		if (!close)
+			return false;
+		n = close - from;
+		*at = close + 1;
+	} else {
+		while ((**at >= 'A' && **at <= 'Z') || (**at >= 'a' && **at <= 'z'))
+			++*at;
+		n = *at - from;
 	}
+	if (n == 0)
+		return false;
+	n = NK_MIN(n, (int64_t)N_ABBREVIATION - 1);
+	memcpy(out, from, (size_t)n);
 	out[n] = 0;
-	if (quoted && *(*at)++ != '>')
-		return false;
-	return n > 0;
-}
-
-static bool read_int(const char **at, int *out)
-{
-	char *end;
-	long value = strtol(*at, &end, 10);
-	if (end == *at || value < -1000 || value > 1000)
-		return false;
-	*at = end;
-	*out = (int)value;
 	return true;
 }
 
-/* [+-]hh[:mm[:ss]] */
-static bool read_hms(const char **at, int32_t *out)
+/* [+-]hours[:minutes[:seconds]] */
+static bool read_clock(const char **at, int64_t *out)
 {
-	int sign = 1, part, unit = 3600, total = 0;
+	int64_t sign = **at == '-' ? -1 : 1, part;
 	if (**at == '-' || **at == '+')
-		sign = *(*at)++ == '-' ? -1 : 1;
-	for (;;) {
-		if (**at < '0' || **at > '9' || !read_int(at, &part))
+		++*at;
+	if (!read_number(at, &part))
+		return false;
+	*out = part * 3600;
+	for (int64_t unit = 60; **at == ':' && unit > 0; unit /= 60) {
+		++*at;
+		if (!read_number(at, &part))
 			return false;
-		total += part * unit;
-		unit /= 60;
-		if (**at != ':' || unit == 0)
-			break;
-		(*at)++;
+		*out += part * unit;
 	}
-	*out = sign * total;
+	*out *= sign;
 	return true;
 }
 
-static bool read_day(const char **at, rule_day *out)
+static bool read_yearly(const char **at, yearly *out)
 {
-	*out = (rule_day){.kind = 'N', .seconds = 7200};
-	if (*(*at)++ != ',')
+	int64_t month, week, day;
+	if (**at != ',')
 		return false;
+	++*at;
+	*out = (yearly){.kind = ZERO_BASED, .seconds = 7200};
 	if (**at == 'M') {
-		out->kind = *(*at)++;
-		if (!read_int(at, &out->month) || *(*at)++ != '.' || !read_int(at, &out->week) || *(*at)++ != '.' ||
-		    !read_int(at, &out->day) || out->month < 1 || out->month > 12)
+		++*at;
+		if (!read_number(at, &month) || *(*at)++ != '.' || !read_number(at, &week) || *(*at)++ != '.' ||
+		    !read_number(at, &day) || month < 1 || month > 12 || week < 1 || week > 5 || day > 6)
 			return false;
+		out->kind = MONTH_WEEK_DAY;
+		out->month = (int)month;
+		out->week = (int)week;
 	} else {
-		if (**at == 'J')
-			out->kind = *(*at)++;
-		if (!read_int(at, &out->day))
+		if (**at == 'J') {
+			++*at;
+			out->kind = JULIAN;
+		}
+		if (!read_number(at, &day) || day > 365)
 			return false;
 	}
+	out->day = (int)day;
 	if (**at == '/') {
-		(*at)++;
-		return read_hms(at, &out->seconds);
+		++*at;
+		return read_clock(at, &out->seconds);
 	}
 	return true;
 }
 
-static bool read_rule(const char *at, rule *out)
+/* "CET-1CEST,M3.5.0,M10.5.0/3" */
+static bool read_rule(nk_zone *zone, const char *text)
 {
-	int32_t west;
-	if (!read_name(&at, out->standard_name) || !read_hms(&at, &west))
+	int64_t west;
+	if (!read_name(&text, zone->rule_standard.abbreviation) || !read_clock(&text, &west))
 		return false;
-	out->standard = -west;
-	out->present = true;
-	if (!*at)
+	zone->rule_standard.offset = (int32_t)-west;
+	if (!*text)
 		return true;
-	if (!read_name(&at, out->summer_name))
+	if (!read_name(&text, zone->rule_summer.abbreviation))
 		return false;
-	out->summer = out->standard + 3600;
-	if (*at && *at != ',') {
-		if (!read_hms(&at, &west))
-			return false;
-		out->summer = -west;
-	}
-	out->has_summer = true;
-	return read_day(&at, &out->start) && read_day(&at, &out->end) && !*at;
+	west -= 3600;
+	if (*text != ',' && !read_clock(&text, &west))
+		return false;
+	zone->rule_summer.offset = (int32_t)-west;
+	zone->rule_summer.is_summer = true;
+	zone->has_summer = true;
+	return read_yearly(&text, &zone->summer_begins) && read_yearly(&text, &zone->summer_ends) && !*text;
 }
 
-/* Seconds since 1970, on the clock in force before, at which a rule's day comes in a year. */
-static int64_t rule_seconds(const rule_day *day, int64_t year)
+/* The local time of a yearly change, in seconds. */
+static int64_t yearly_in(const yearly *change, int64_t year)
 {
-	int64_t days;
-	if (day->kind == 'M') {
-		int64_t first = nk_days_from_civil(year, day->month, 1);
-		int weekday = nk_weekday_from_days(first) % 7; /* Sunday is 0 */
-		int date = (day->day - weekday + 7) % 7 + 1 + (day->week - 1) * 7;
-		while (date > nk_days_in_month(year, day->month))
-			date -= 7;
-		days = first + date - 1;
+	int64_t days = nk_days_of_civil(year, 1, 1);
+	if (change->kind == MONTH_WEEK_DAY) {
+		days = nk_days_of_civil(year, change->month, 1);
+		int weekday = nk_weekday(days) % 7, first = (change->day - weekday + 7) % 7;
+		int length = nk_days_in_month(year, change->month), day = first + 7 * (change->week - 1);
+		days += day < length ? day : day - 7;
+	} else if (change->kind == JULIAN) {
+		/* 1 to 365; the 29th of February is never counted. */
+		days += change->day - 1 + (change->day > 59 && nk_is_leap_year(year));
 	} else {
-		days = nk_days_from_civil(year, 1, 1) + day->day;
-		if (day->kind == 'J')
-			days -= !(nk_year_is_leap(year) && day->day >= 60);
+		days += change->day;
 	}
-	return days * NK_SECONDS_PER_DAY + day->seconds;
+	return days * NK_SECONDS_PER_DAY + change->seconds;
 }
 
-static int32_t rule_offset(const rule *zone_rule, int64_t seconds, const char **abbreviation)
+/* ---- Files ---- */
+
+typedef struct reader {
+	const uint8_t *at, *end;
+} reader;
+
+static bool skip(reader *r, int64_t n, const uint8_t **out)
 {
-	bool summer = false;
-	if (zone_rule->has_summer) {
-		int64_t year =
-			nk_civil_from_days(nk_floor_divide(seconds + zone_rule->standard, NK_SECONDS_PER_DAY)).year;
-		int64_t start = rule_seconds(&zone_rule->start, year) - zone_rule->standard;
-		int64_t end = rule_seconds(&zone_rule->end, year) - zone_rule->summer;
-		summer = start < end ? seconds >= start && seconds < end : seconds >= start || seconds < end;
-	}
-	if (abbreviation)
-		*abbreviation = summer ? zone_rule->summer_name : zone_rule->standard_name;
-	return summer ? zone_rule->summer : zone_rule->standard;
+	if (n < 0 || r->end - r->at < n)
+		return false;
+	*out = r->at;
+	r->at += n;
+	return true;
 }
 
-/* ---- TZif ---- */
-
-static int64_t big_endian(const uint8_t *at, int n_bytes)
+static int64_t big_endian(const uint8_t *at, int n)
 {
-	uint64_t value = at[0] & 0x80 ? UINT64_MAX : 0;
-	for (int i = 0; i < n_bytes; i++)
+	uint64_t value = (at[0] & 0x80) ? UINT64_MAX : 0;
+	for (int i = 0; i < n; i++)
 		value = value << 8 | at[i];
 	return (int64_t)value;
 }
 
-typedef struct counts {
-	int64_t n_utc, n_standard, n_leap, n_transitions, n_types, n_characters;
-} counts;
-
-static bool read_counts(const uint8_t *at, int64_t n_left, counts *out)
+/* One block of a file; the values of the first block of a newer file are skipped. */
+static bool read_block(reader *r, nk_zone *zone, bool is_wide, bool is_wanted, int *version)
 {
-	if (n_left < 44 || memcmp(at, "TZif", 4) != 0)
+	const uint8_t *header, *times, *types, *infos, *names, *rest;
+	int64_t counts[6];
+	if (!skip(r, 44, &header) || memcmp(header, "TZif", 4) != 0)
 		return false;
-	int64_t *fields[] = {&out->n_utc,         &out->n_standard, &out->n_leap,
-	                     &out->n_transitions, &out->n_types,    &out->n_characters};
+	*version = header[4] ? header[4] - '0' : 1;
 	for (int i = 0; i < 6; i++) {
-		*fields[i] = big_endian(at + 20 + i * 4, 4);
-		if (*fields[i] < 0 || *fields[i] > 1 << 20)
+		counts[i] = big_endian(header + 20 + 4 * i, 4);
+		if (counts[i] < 0 || counts[i] > MAX_FILE)
 			return false;
 	}
+	int64_t n_utc = counts[0], n_standard = counts[1], n_leap = counts[2], n_times = counts[3],
+			n_types = counts[4], n_names = counts[5];
+	int width = is_wide ? 8 : 4;
+	if (!skip(r, n_times * width, &times) || !skip(r, n_times, &types) || !skip(r, n_types * 6, &infos) ||
+	    !skip(r, n_names, &names) || !skip(r, n_leap * (width + 4) + n_standard + n_utc, &rest))
+		return false;
+	if (!is_wanted)
+		return true;
+	if (n_types < 1 || n_types > MAX_TYPES)
+		return false;
+	for (int64_t i = 0; i < n_types; i++) {
+		const uint8_t *info = infos + 6 * i;
+		zone->list[i].offset = (int32_t)big_endian(info, 4);
+		zone->list[i].is_summer = info[4] != 0;
+		if (info[5] >= n_names)
+			return false;
+		int64_t n = NK_MIN(n_names - info[5], (int64_t)N_ABBREVIATION - 1);
+		memcpy(zone->list[i].abbreviation, names + info[5], (size_t)n);
+	}
+	zone->transitions = malloc((size_t)(n_times + 1) * sizeof *zone->transitions);
+	zone->types = malloc((size_t)(n_times + 1));
+	zone->shifts = calloc((size_t)(n_times + 1), sizeof *zone->shifts);
+	if (!zone->transitions || !zone->types || !zone->shifts)
+		return false;
+	for (int64_t i = 0; i < n_times; i++) {
+		zone->transitions[i] = big_endian(times + i * width, width);
+		zone->types[i] = types[i];
+		if (types[i] >= n_types || (i > 0 && zone->transitions[i] <= zone->transitions[i - 1]))
+			return false;
+	}
+	zone->n_transitions = n_times;
+	zone->before = zone->list[0];
 	return true;
 }
 
-static int64_t block_bytes(const counts *c, int n_bytes_time)
+/* An hour where either neighbour gives one, else what is plausible; some zones call their winter the odd time. */
+static int32_t likely_shift(int32_t before, int32_t after)
 {
-	return c->n_transitions * (n_bytes_time + 1) + c->n_types * 6 + c->n_characters +
-	       c->n_leap * (n_bytes_time + 4) + c->n_standard + c->n_utc;
+	const int32_t shifts[] = {before, after};
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] == 3600)
+			return shifts[i];
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] > 0 && shifts[i] <= 7200)
+			return shifts[i];
+	for (int i = 0; i < 2; i++)
+		if (shifts[i] < 0 && shifts[i] >= -3600)
+			return shifts[i];
+	return 3600;
 }
 
-static void zone_free(nk_time_zone *zone)
+/* A file says of a type only that it is summer time. How much time that is, the winters before and after tell. */
+static void find_shifts(nk_zone *zone)
+{
+	const local_type *winter = zone->before.is_summer ? NULL : &zone->before;
+	for (int64_t i = 0; i < zone->n_transitions; i++) {
+		const local_type *type = &zone->list[zone->types[i]];
+		winter = type->is_summer ? winter : type;
+		zone->shifts[i] = winter ? type->offset - winter->offset : 0;
+	}
+	winter = NULL;
+	for (int64_t i = zone->n_transitions - 1; i >= 0; i--) {
+		const local_type *type = &zone->list[zone->types[i]];
+		winter = type->is_summer ? winter : type;
+		zone->shifts[i] =
+			type->is_summer ? likely_shift(zone->shifts[i], winter ? type->offset - winter->offset : 0) : 0;
+	}
+}
+
+static bool parse(nk_zone *zone, const uint8_t *bytes, int64_t n)
+{
+	reader r = {bytes, bytes + n}, first = r;
+	int version;
+	if (!read_block(&first, NULL, false, false, &version))
+		return false;
+	if (version < 2) {
+		bool ok = read_block(&r, zone, false, true, &version);
+		if (ok)
+			find_shifts(zone);
+		return ok;
+	}
+	if (!read_block(&first, zone, true, true, &version))
+		return false;
+	find_shifts(zone);
+	char rule[128];
+	int64_t n_rule = first.end - first.at - 2;
+	if (n_rule <= 0 || n_rule >= (int64_t)sizeof rule || first.at[0] != '\n' || first.end[-1] != '\n')
+		return true;
+	memcpy(rule, first.at + 1, (size_t)n_rule);
+	rule[n_rule] = 0;
+	zone->has_rule = read_rule(zone, rule);
+	return zone->has_rule;
+}
+
+/* Names that stay inside the database's folder. */
+static bool is_zone_name(const char *name)
+{
+	if (!*name || *name == '/' || strstr(name, "..") || strlen(name) > 100)
+		return false;
+	for (; *name; name++)
+		if (!((*name >= 'A' && *name <= 'Z') || (*name >= 'a' && *name <= 'z') ||
+		      (*name >= '0' && *name <= '9') || strchr("_+-/", *name)))
+			return false;
+	return true;
+}
+
+static void zone_free(nk_zone *zone)
 {
 	if (!zone)
 		return;
-	free(zone->name);
 	free(zone->transitions);
 	free(zone->types);
-	free(zone->local_types);
-	free(zone->abbreviations);
+	free(zone->shifts);
+	free(zone->name);
 	free(zone);
 }
 
-static bool decode_block(nk_time_zone *zone, const uint8_t *at, const counts *c)
+static nk_zone *load(const char *name)
 {
-	zone->n_transitions = c->n_transitions;
-	zone->n_types = (int)c->n_types;
-	zone->transitions = malloc((size_t)c->n_transitions * sizeof *zone->transitions + 1);
-	zone->types = malloc((size_t)c->n_transitions + 1);
-	zone->local_types = malloc((size_t)c->n_types * sizeof *zone->local_types + 1);
-	zone->abbreviations = calloc(1, (size_t)c->n_characters + 1);
-	if (c->n_types < 1 || !zone->transitions || !zone->types || !zone->local_types || !zone->abbreviations)
-		return false;
-	for (int64_t i = 0; i < c->n_transitions; i++, at += 8)
-		zone->transitions[i] = big_endian(at, 8);
-	for (int64_t i = 0; i < c->n_transitions; i++)
-		if ((zone->types[i] = *at++) >= c->n_types)
-			return false;
-	for (int64_t i = 0; i < c->n_types; i++, at += 6) {
-		zone->local_types[i] = (local_type){.offset = (int32_t)big_endian(at, 4), .abbreviation = at[5]};
-		if (at[5] >= c->n_characters)
-			return false;
-	}
-	memcpy(zone->abbreviations, at, (size_t)c->n_characters);
-	return true;
-}
-
-static bool decode(nk_time_zone *zone, const uint8_t *bytes, int64_t n_bytes)
-{
-	counts first, c;
-	if (!read_counts(bytes, n_bytes, &first) || bytes[4] < '2')
-		return false;
-	int64_t at = 44 + block_bytes(&first, 4);
-	if (at > n_bytes || !read_counts(bytes + at, n_bytes - at, &c))
-		return false;
-	at += 44;
-	if (block_bytes(&c, 8) > n_bytes - at || !decode_block(zone, bytes + at, &c))
-		return false;
-	at += block_bytes(&c, 8);
-	char footer[128] = "";
-	if (at < n_bytes && bytes[at] == '\n') {
-		const uint8_t *end = memchr(bytes + at + 1, '\n', (size_t)(n_bytes - at - 1));
-		int64_t n_footer = end ? end - (bytes + at + 1) : 0;
-		if (n_footer < (int64_t)sizeof footer)
-			memcpy(footer, bytes + at + 1, (size_t)n_footer);
-	}
-	if (footer[0] && !read_rule(footer, &zone->rule))
-		zone->rule = (rule){0};
-	return true;
-}
-
-static bool is_safe_name(const char *name)
-{
-	if (!*name || *name == '/' || strlen(name) > 100 || strstr(name, ".."))
-		return false;
-	for (; *name; name++)
-		if (!((*name | 32) >= 'a' && (*name | 32) <= 'z') && !(*name >= '0' && *name <= '9') &&
-		    !strchr("/_+-", *name))
-			return false;
-	return true;
-}
-
-static nk_status load(const char *name, nk_time_zone **out, nk_error *err)
-{
-	enum { MAX_BYTES = 1 << 20 };
-	static const char *const folders[] = {"/usr/share/zoneinfo", "/usr/lib/zoneinfo",
-	                                      "/usr/share/lib/zoneinfo", "/etc/zoneinfo"};
+	char path[400];
+	const char *folder = getenv("TZDIR");
+	snprintf(path, sizeof path, "%.200s/%s", folder && *folder ? folder : "/usr/share/zoneinfo", name);
+	nk_zone *zone = calloc(1, sizeof *zone);
+	uint8_t *bytes = malloc(MAX_FILE);
 	FILE *file = NULL;
-	char path[256];
-	for (int i = 0; i < NK_COUNT(folders) && !file && is_safe_name(name); i++) {
-		snprintf(path, sizeof path, "%s/%s", folders[i], name);
+	bool ok = zone && bytes && (zone->name = strdup(name)) != NULL;
+	if (ok && strcmp(name, "UTC") == 0) {
+		/* Known without a database. */
+		memcpy(zone->before.abbreviation, "UTC", 4);
+	} else if (ok) {
 		file = fopen(path, "rb");
-	}
-	nk_time_zone *zone = calloc(1, sizeof *zone);
-	uint8_t *bytes = malloc(MAX_BYTES);
-	bool known = file != NULL, allocated = zone && bytes && (zone->name = strdup(name));
-	if (known && allocated) {
-		size_t n_bytes = fread(bytes, 1, MAX_BYTES, file);
-		known = decode(zone, bytes, (int64_t)n_bytes);
-	} else if (allocated && strcmp(name, "UTC") == 0) {
-		known = read_rule("UTC0", &zone->rule); /* works without a database */
+		size_t n = file ? fread(bytes, 1, MAX_FILE, file) : 0;
+		ok = file && n < MAX_FILE && parse(zone, bytes, (int64_t)n);
 	}
 	if (file)
 		fclose(file);
 	free(bytes);
-	if (!known || !allocated) {
+	if (!ok) {
 		zone_free(zone);
-		return allocated ? nk_fail(err, NK_COMPUTE, "unable to parse time zone: '%s'", name)
-		                 : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a time zone");
+		return NULL;
 	}
+	return zone;
+}
+
+nk_status nk_zone_find(const char *name, const nk_zone **out, nk_error *err)
+{
+	nk_zone *zone = NULL;
+	if (is_zone_name(name)) {
+		pthread_mutex_lock(&lock);
+		for (zone = zones; zone && strcmp(zone->name, name) != 0;)
+			zone = zone->next;
+		if (!zone && (zone = load(name))) {
+			zone->next = zones;
+			zones = zone;
+		}
+		pthread_mutex_unlock(&lock);
+	}
+	if (!zone)
+		return nk_fail(err, NK_COMPUTE,
+		               "unable to parse time zone: '%s'. Please check the Time Zone Database for a list of "
+		               "available time "
+		               "zones.",
+		               name);
 	*out = zone;
 	return NK_OK;
 }
 
-nk_status nk_time_zone_get(const char *name, const nk_time_zone **out, nk_error *err)
+/* ---- Lookup ---- */
+
+static nk_zone_span span_of(const local_type *type, int32_t shift, int64_t from, int64_t until)
 {
-	pthread_mutex_lock(&lock);
-	nk_time_zone *zone = zones;
-	while (zone && strcmp(zone->name, name) != 0)
-		zone = zone->next;
-	nk_status status = NK_OK;
-	if (!zone) {
-		status = load(name, &zone, err);
-		if (status == NK_OK) {
-			zone->next = zones;
-			zones = zone;
-		}
-	}
-	pthread_mutex_unlock(&lock);
-	if (status == NK_OK)
-		*out = zone;
-	return status;
+	nk_zone_span span = {.from = from, .until = until, .offset = type->offset, .summer_shift = shift};
+	memcpy(span.abbreviation, type->abbreviation, sizeof span.abbreviation);
+	return span;
 }
 
-/* 2100: rules hold until then, as in Polars; clocks stay as they are afterwards. */
-static const int64_t RULES_END = 4102444800;
-
-int32_t nk_time_zone_offset(const nk_time_zone *zone, int64_t seconds, const char **abbreviation)
+/* By the rule in years that have one; the span begins no earlier than `from`. */
+static nk_zone_span span_in_year(const nk_zone *zone, int64_t utc, int64_t from)
 {
-	int64_t low = 0, high = zone->n_transitions; /* the first transition after `seconds` */
+	if (!zone->has_summer)
+		return span_of(&zone->rule_standard, 0, from, INT64_MAX);
+	int32_t shift = zone->rule_summer.offset - zone->rule_standard.offset;
+	int64_t year = nk_civil_of_days(nk_floor_div(utc, NK_SECONDS_PER_DAY)).year;
+	int64_t last = from;
+	bool last_is_summer = false;
+	/* Changes of three years in order, whichever half of the year is summer. */
+	for (int64_t y = year - 1; y <= year + 1; y++) {
+		int64_t begins = yearly_in(&zone->summer_begins, y) - zone->rule_standard.offset;
+		int64_t ends = yearly_in(&zone->summer_ends, y) - zone->rule_summer.offset;
+		bool begins_first = begins < ends;
+		for (int i = 0; i < 2; i++) {
+			bool is_summer = (i == 0) == begins_first;
+			int64_t change = is_summer ? begins : ends;
+			if (change > utc)
+				return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard,
+				               last_is_summer ? shift : 0, last, change);
+			last = NK_MAX(change, from);
+			last_is_summer = is_summer;
+		}
+	}
+	return span_of(last_is_summer ? &zone->rule_summer : &zone->rule_standard, last_is_summer ? shift : 0,
+	               last, utc + 1);
+}
+
+/* Rules hold until 2100, as in Polars; from then on clocks stay as they are. */
+static nk_zone_span span_by_rule(const nk_zone *zone, int64_t utc, int64_t from)
+{
+	static const int64_t end = 4102444800;
+	nk_zone_span span = span_in_year(zone, NK_MIN(utc, end - 1), from);
+	span.until = span.until > end ? INT64_MAX : span.until;
+	return span;
+}
+
+nk_zone_span nk_zone_at(const nk_zone *zone, int64_t utc)
+{
+	int64_t n = zone->n_transitions, low = 0, high = n;
 	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-		if (zone->transitions[middle] <= seconds)
+		int64_t middle = (low + high) / 2;
+		if (zone->transitions[middle] <= utc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == zone->n_transitions && zone->rule.present)
-		return rule_offset(&zone->rule, NK_MIN(seconds, RULES_END - 1), abbreviation);
-	if (zone->n_types == 0)
-		return 0;
-	const local_type *type = &zone->local_types[low > 0 ? zone->types[low - 1] : 0];
-	if (abbreviation)
-		*abbreviation = zone->abbreviations + type->abbreviation;
-	return type->offset;
+	if (low == n && zone->has_rule)
+		return span_by_rule(zone, utc, n > 0 ? zone->transitions[n - 1] : INT64_MIN);
+	const local_type *type = low == 0 ? &zone->before : &zone->list[zone->types[low - 1]];
+	int32_t shift = low == 0 ? 0 : zone->shifts[low - 1];
+	return span_of(type, shift, low == 0 ? INT64_MIN : zone->transitions[low - 1],
+	               low == n ? INT64_MAX : zone->transitions[low]);
 }
 
-int nk_time_zone_resolve(const nk_time_zone *zone, int64_t local_seconds, int64_t instants[2])
+/* The span of the last row serves until a time falls out of it. */
+void nk_zone_to_local(const nk_zone *zone, int64_t *out, const int64_t *ticks, int64_t per_second, int64_t n)
 {
-	int32_t before = nk_time_zone_offset(zone, local_seconds - NK_SECONDS_PER_DAY, NULL);
-	int32_t after = nk_time_zone_offset(zone, local_seconds + NK_SECONDS_PER_DAY, NULL);
+	int64_t from = 1, until = 0, shift = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t t = ticks[i];
+		if (NK_UNLIKELY(t < from || t >= until)) {
+			nk_zone_span span = nk_zone_at(zone, nk_floor_div(t, per_second));
+			/* Bounds beyond int64 hold for all ticks there are. */
+			if (__builtin_mul_overflow(span.from, per_second, &from))
+				from = INT64_MIN;
+			if (__builtin_mul_overflow(span.until, per_second, &until))
+				until = INT64_MAX;
+			shift = span.offset * per_second;
+		}
+		out[i] = (int64_t)((uint64_t)t + (uint64_t)shift);
+	}
+}
+
+int nk_zone_resolve(const nk_zone *zone, int64_t local, int64_t utc[2])
+{
 	int n = 0;
-	if (nk_time_zone_offset(zone, local_seconds - before, NULL) == before)
-		instants[n++] = local_seconds - before;
-	if (after != before && nk_time_zone_offset(zone, local_seconds - after, NULL) == after)
-		instants[n++] = local_seconds - after;
-	if (n == 2 && instants[1] < instants[0]) {
-		int64_t swapped = instants[0];
-		instants[0] = instants[1];
-		instants[1] = swapped;
+	int64_t offsets[2] = {nk_zone_at(zone, local - NK_SECONDS_PER_DAY).offset,
+	                      nk_zone_at(zone, local + NK_SECONDS_PER_DAY).offset};
+	for (int i = 0; i < (offsets[0] == offsets[1] ? 1 : 2); i++) {
+		int64_t instant = local - offsets[i];
+		if (nk_zone_at(zone, instant).offset == offsets[i])
+			utc[n++] = instant;
+	}
+	if (n == 2 && utc[0] > utc[1]) {
+		int64_t earlier = utc[1];
+		utc[1] = utc[0];
+		utc[0] = earlier;
 	}
 	return n;
+}
+
+bool nk_zone_resolve_like(const nk_zone *zone, int64_t local, int64_t original, int64_t *utc)
+{
+	int64_t found[2];
+	int n = nk_zone_resolve(zone, local, found);
+	int32_t shift = nk_zone_at(zone, original).summer_shift;
+	*utc = found[0];
+	if (n == 1)
+		return true;
+	if (n == 2) {
+		if (nk_zone_at(zone, found[0]).summer_shift == shift)
+			return true;
+		*utc = found[1];
+		return nk_zone_at(zone, found[1]).summer_shift == shift;
+	}
+	if (shift == 0) {
+		if (nk_zone_resolve(zone, local + 3600, found) == 0)
+			return false;
+		shift = -nk_zone_at(zone, found[0]).summer_shift;
+	}
+	n = nk_zone_resolve(zone, local + shift, found);
+	*utc = found[0];
+	return n == 1;
 }

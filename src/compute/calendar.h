@@ -3,50 +3,14 @@
 #ifndef NK_COMPUTE_CALENDAR_H
 #define NK_COMPUTE_CALENDAR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cpu.h"
+#include "columnar/calendar.h"
 
 enum {
 	NK_DAYS_MIN = -96465292,
 	NK_DAYS_MAX = 95026236,
-	NK_SECONDS_PER_DAY = 86400,
 };
 
-typedef struct nk_civil {
-	int64_t year;
-	int month, day; /* from 1 */
-} nk_civil;
-
-static inline int64_t nk_floor_div(int64_t a, int64_t b)
-{
-	int64_t quotient = a / b;
-	return quotient - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static inline int64_t nk_floor_mod(int64_t a, int64_t b)
-{
-	int64_t rest = a % b;
-	return rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0);
-}
-
-static inline bool nk_is_leap_year(int64_t year)
-{
-	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-/* month 1..12 */
-static inline int nk_days_in_month(int64_t year, int month)
-{
-	return month == 2 ? 28 + nk_is_leap_year(year) : 30 + ((month + (month >> 3)) & 1);
-}
-
-nk_civil nk_civil_of_days(int64_t days);
-/* Month and day must exist; any year that int64 days can hold. */
-int64_t nk_days_of_civil(int64_t year, int month, int day);
-/* Monday is 1. */
-static inline int nk_weekday(int64_t days) { return (int)nk_floor_mod(days + 3, 7) + 1; }
 int nk_ordinal_day(int64_t days);
 void nk_iso_week(int64_t days, int64_t *iso_year, int *week);
 

@@ -4,7 +4,7 @@
 
 #include "compute/calendar_step.h"
 #include "compute/calendar_text.h"
-#include "compute/calendar_zone.h"
+#include "columnar/time_zone.h"
 #include "func/func.h"
 
 /* Fails with "`year` operation not supported for dtype `str`" and what follows. */

@@ -3,7 +3,7 @@
 #define NK_IO_CSV_CELLS_H
 
 #include "columnar/array.h"
-#include "compute/calendar_zone.h"
+#include "columnar/time_zone.h"
 
 typedef enum nk_csv_quoting {
 	NK_QUOTE_NECESSARY,
