@@ -295,7 +295,7 @@ const nk_func nk__funcs_string_split[] = {
 			   "leaves the separator at the end of its piece. Without literal a regular expression "
 			   "separates: a bad one fails with "
 			   "ComputeError, or gives null unless strict.",
-		.example = "list.len(str.split([\"a,b\", null], \",\")) == [2, null]",
+		.example = "str.split([\"a,b\", null], \",\") == [[\"a\", \"b\"], null]",
 		.options = split_options,
 		.min_args = 2,
 		.max_args = 2,
@@ -308,7 +308,7 @@ const nk_func nk__funcs_string_split[] = {
 		.name = "str.extract_all",
 		.args = "x, pattern",
 		.doc = "All that matches a regular expression, as List(String). A bad one fails with ComputeError.",
-		.example = "list.len(str.extract_all([\"a1b22\", \"x\"], \"\\d+\")) == [2, 0]",
+		.example = "str.extract_all([\"a1b22\", \"x\"], \"\\d+\") == [[\"1\", \"22\"], []]",
 		.min_args = 2,
 		.max_args = 2,
 		.height = NK_ELEMENTWISE,
