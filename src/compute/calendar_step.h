@@ -33,7 +33,7 @@ static inline int64_t nk_divider_floor(const nk_divider *by, int64_t value)
 static inline int64_t nk_divider_truncate(const nk_divider *by, int64_t value)
 {
 	int64_t down = nk_divider_floor(by, value);
-	return down + (value < 0 && down * by->divisor != value);
+	return down + (value < 0 && (int64_t)((uint64_t)down * (uint64_t)by->divisor) != value);
 }
 
 /* All parts are at least 0; is_negative is the sign of the whole. */
