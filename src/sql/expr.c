@@ -156,10 +156,16 @@ static nk_status product_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql
 	if (!left || !right || left->id != NK_TYPE_DECIMAL || right->id != NK_TYPE_DECIMAL || left->scale == 0 ||
 	    right->scale == 0)
 		return NK_OK;
-	const nk_dtype *wide = nk_dtype_decimal(38, NK_MIN(left->scale + right->scale, 38));
+	/* The narrower one is widened by the other's scale, to no more digits than it needs: 64 bits may still do. */
+	bool widen_left = left->precision <= right->precision;
+	const nk_dtype *narrow = widen_left ? left : right;
+	int more = widen_left ? right->scale : left->scale;
+	const nk_dtype *wide =
+		nk_dtype_decimal(NK_MIN(narrow->precision + more, 38), NK_MIN(narrow->scale + more, 38));
 	if (!wide)
 		return nk_fail(p->err, NK_OUT_OF_MEMORY, "no memory for a dtype");
-	NK_TRY(nk__sql_cast(p, x, wide, true, &x));
+	nk_expr **widened = widen_left ? &x : &y;
+	NK_TRY(nk__sql_cast(p, *widened, wide, true, widened));
 	return nk__sql_call2(p, "mul", x, y, out);
 }
 
