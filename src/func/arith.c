@@ -1,8 +1,8 @@
 /* add, sub, mul, truediv, floordiv, mod, truncdiv, pow, neg, abs. A binder unifies both sides (untyped literals
  * bend to the other one), so that one loop per physical type suffices; Decimals keep their scales and are
  * computed in whichever width their values need; text concatenates. */
-#include "func/each.h"
 #include "func/arith.h"
+#include "func/each.h"
 
 #include "compute/decimal.h"
 #include "func/supertype.h"
@@ -187,6 +187,12 @@ static const nk_dtype *decimal_operand(const nk_argument *arg, const nk_dtype *o
 	return nk_dtype_decimal(38, arg->dtype->id == NK_TYPE_NULL ? other->scale : 0);
 }
 
+/* Digits behind the point of a Decimal result; negative: as many as the argument with more of them. */
+static const nk_option_spec scale_options[] = {
+	{"decimal_scale", {.kind = NK_OPTION_INT, .integer = -1}},
+	{0},
+};
+
 static nk_status bind_decimal(nk_bind *bind, nk_arith_op op, nk_error *err)
 {
 	const nk_argument *left = &bind->args[0], *right = &bind->args[1];
@@ -199,7 +205,10 @@ static nk_status bind_decimal(nk_bind *bind, nk_arith_op op, nk_error *err)
 		return refuse(bind, op, err);
 	bind->casts[0] = decimal_operand(left, right->dtype);
 	bind->casts[1] = decimal_operand(right, left->dtype);
-	bind->dtype = nk_dtype_decimal(38, NK_MAX(bind->casts[0]->scale, bind->casts[1]->scale));
+	int scale = NK_MAX(bind->casts[0]->scale, bind->casts[1]->scale);
+	if (bind->func->options == scale_options && bind->options && bind->options[0].integer >= 0)
+		scale = (int)NK_MIN(bind->options[0].integer, (int64_t)38);
+	bind->dtype = nk_dtype_decimal(38, scale);
 	bind->kernel = decimal_kernel;
 	bind->fallible = true;
 	return NK_OK;
@@ -275,7 +284,8 @@ static nk_status bind_binary(nk_bind *bind, nk_arith_op op, nk_error *err)
 	nk_arith_plan *plan;
 	NK_TRY(nk__arith_plan(bind, op, &plan, err));
 	bool left_list = left->physical == NK_PHYSICAL_LIST, right_list = right->physical == NK_PHYSICAL_LIST;
-	if ((left_list || right_list) && op != NK_POW && has_number_items(left, right_list) && has_number_items(right, left_list))
+	if ((left_list || right_list) && op != NK_POW && has_number_items(left, right_list) &&
+	    has_number_items(right, left_list))
 		return nk__bind_each(bind, bind->func, (uint64_t)left_list | (uint64_t)right_list << 1, err);
 	if (nk_type_is_nested(left->id) || nk_type_is_nested(right->id))
 		return refuse(bind, op, err);
@@ -383,9 +393,11 @@ const nk_func nk__funcs_arith[] = {
 	{
 		.name = "mul",
 		.args = "left, right",
-		.doc = "Product of two numbers, wrapping; of Decimals, rounded half to even at the larger scale; a "
+		.doc = "Product of two numbers, wrapping; of Decimals, rounded half to even at the larger scale, or "
+               "at decimal_scale; a "
 			   "Duration by a number.",
 		.example = "mul([2, null], [2, 3]) == [4, null]",
+		.options = scale_options,
 		.min_args = 2,
 		.max_args = 2,
 		.commutative = true,
@@ -397,6 +409,7 @@ const nk_func nk__funcs_arith[] = {
 		.doc =
 			"Quotient in floating point: infinite or NaN by zero. Decimals stay Decimals and fail by zero.",
 		.example = "truediv([1, 3], [2, 2]) == [0.5, 1.5]",
+		.options = scale_options,
 		.min_args = 2,
 		.max_args = 2,
 		.bind = bind_truediv,

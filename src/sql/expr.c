@@ -120,6 +120,14 @@ static bool may_be_decimal(const nk_sql_scope *scope, const nk_sql_expr *node)
 	return false;
 }
 
+static nk_status with_scale(nk_sql_planner *p, const char *function, nk_expr *x, nk_expr *y, int scale,
+                            nk_expr **out)
+{
+	nk_expr *args[] = {x, y};
+	nk_sql_option option = {"decimal_scale", {.kind = NK_OPTION_INT, .integer = NK_MIN(scale, 38)}};
+	return nk__sql_call(p, function, args, 2, &option, 1, out);
+}
+
 /* x / y never truncates: quotients of Decimals have six digits more than x. */
 static nk_status quotient_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql_expr *node, nk_expr *x,
                              nk_expr *y, nk_expr **out)
@@ -133,11 +141,7 @@ static nk_status quotient_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sq
 		return NK_OK;
 	NK_TRY(nk__sql_bound_dtype(p, scope, x, &left));
 	int scale = (left && left->id == NK_TYPE_DECIMAL ? left->scale : 0) + 6;
-	const nk_dtype *wide = nk_dtype_decimal(38, NK_MIN(scale, 38));
-	if (!wide)
-		return nk_fail(p->err, NK_OUT_OF_MEMORY, "no memory for a dtype");
-	NK_TRY(nk__sql_cast(p, x, wide, true, &x));
-	return nk__sql_call2(p, "truediv", x, y, out);
+	return with_scale(p, "truediv", x, y, scale, out);
 }
 
 /* Products of Decimals are exact: they have the digits of both behind the point. */
@@ -156,17 +160,7 @@ static nk_status product_of(nk_sql_planner *p, nk_sql_scope *scope, const nk_sql
 	if (!left || !right || left->id != NK_TYPE_DECIMAL || right->id != NK_TYPE_DECIMAL || left->scale == 0 ||
 	    right->scale == 0)
 		return NK_OK;
-	/* The narrower one is widened by the other's scale, to no more digits than it needs: 64 bits may still do. */
-	bool widen_left = left->precision <= right->precision;
-	const nk_dtype *narrow = widen_left ? left : right;
-	int more = widen_left ? right->scale : left->scale;
-	const nk_dtype *wide =
-		nk_dtype_decimal(NK_MIN(narrow->precision + more, 38), NK_MIN(narrow->scale + more, 38));
-	if (!wide)
-		return nk_fail(p->err, NK_OUT_OF_MEMORY, "no memory for a dtype");
-	nk_expr **widened = widen_left ? &x : &y;
-	NK_TRY(nk__sql_cast(p, *widened, wide, true, widened));
-	return nk__sql_call2(p, "mul", x, y, out);
+	return with_scale(p, "mul", x, y, left->scale + right->scale, out);
 }
 
 /* x // y truncates; whole numbers and floats give Int64. */
