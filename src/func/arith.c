@@ -394,7 +394,7 @@ const nk_func nk__funcs_arith[] = {
 		.name = "mul",
 		.args = "left, right",
 		.doc = "Product of two numbers, wrapping; of Decimals, rounded half to even at the larger scale, or "
-               "at decimal_scale; a "
+			   "at decimal_scale; a "
 			   "Duration by a number.",
 		.example = "mul([2, null], [2, 3]) == [4, null]",
 		.options = scale_options,
