@@ -254,6 +254,11 @@ nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const 
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for %d arguments", call->n_args);
 	nk_status status = NK_OK;
 	int n_made = 0;
+	if (n_rows == 0 && n_constant == call->n_args && call->n_args > 0) {
+		if (own != few)
+			free(own);
+		return nk_array_new_null(memory, call->dtype, 0, out, err);
+	}
 	if (n_constant == call->n_args && !call->func->impure) {
 		nk_array *one = NULL;
 		for (; status == NK_OK && n_made < call->n_args; n_made++) {
