@@ -329,7 +329,10 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
             raise TypeError("expressions should be passed to the `by_predicate` parameter")
         if index is None and by_predicate is None:
             if self.height != 1:
-                msg = f"`row` needs an index or a predicate, unless there is a single row; shape={self.shape!r}"
+                msg = (
+                    "can only call `.row()` without \"index\" or \"by_predicate\" values if the DataFrame has a single "
+                    f"row; shape={self.shape!r}"
+                )
                 raise ValueError(msg)
             index = 0
         if by_predicate is None:
