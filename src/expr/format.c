@@ -1,11 +1,14 @@
 /* Text of expressions, as Polars shows them: user trees for reprs and error messages, bound ones for explain. Both
- * walk an explicit stack of pieces still to be written, so depth costs memory, never the C stack. */
+ * walk an explicit stack of pieces still to be written, so depth costs memory, never the C stack. A part that is
+ * used twice is written twice, which doubles with every level of sharing: text ends with dots at a limit. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/bound.h"
+
+enum { EXPR_BYTES_MAX = 4 << 20, BOUND_BYTES_MAX = 64 << 10 };
 
 typedef struct piece {
 	const void *node;  /* NULL: only text */
@@ -158,7 +161,12 @@ void nk__expr_format(const nk_expr *expr, nk_text *out)
 {
 	stack s = {0};
 	bool ok = push(&s, expr, NULL);
+	int64_t most = out->n_bytes + EXPR_BYTES_MAX;
 	while (ok && s.n) {
+		if (out->n_bytes > most) {
+			nk_text_append_string(out, "...");
+			break;
+		}
 		piece at = s.pieces[--s.n];
 		if (!at.node) {
 			nk_text_append_string(out, at.text);
@@ -215,7 +223,12 @@ void nk_bound_format(const nk_binder *binder, const nk_bound *expr, nk_text *out
 {
 	stack s = {0};
 	bool ok = push(&s, expr, NULL);
+	int64_t most = out->n_bytes + BOUND_BYTES_MAX;
 	while (ok && s.n) {
+		if (out->n_bytes > most) {
+			nk_text_append_string(out, "...");
+			break;
+		}
 		piece at = s.pieces[--s.n];
 		if (!at.node) {
 			nk_text_append_string(out, at.text);

@@ -125,17 +125,21 @@ nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids,
 
 nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out, int *n_out, nk_error *err)
 {
-	/* Worst case every node of the tree is a conjunct. */
+	/* A part that is written twice, itself or inside a shared conjunction, counts once. */
 	int n = 0, n_stack = 0, capacity = 16;
 	nk_bound **stack = malloc((size_t)capacity * sizeof *stack), **parts = malloc((size_t)capacity * sizeof *parts);
+	uint8_t *seen = calloc((size_t)expr->number / 8 + 1, 1);
 	int n_parts_room = capacity;
 	nk_status status = NK_OK;
-	if (stack && parts)
+	if (stack && parts && seen)
 		stack[n_stack++] = expr;
 	else
 		status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a predicate");
 	while (status == NK_OK && n_stack) {
 		nk_bound *node = stack[--n_stack];
+		if (nk_bitmap_get(seen, node->number))
+			continue;
+		nk_bitmap_set(seen, node->number);
 		if (nk_bound_is_call(node, "and") && node->dtype->id == NK_TYPE_BOOLEAN) {
 			if (n_stack + node->n_args > capacity) {
 				capacity = capacity * 2 + node->n_args;
@@ -167,6 +171,7 @@ nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out,
 		memcpy(*out, parts, (size_t)n * sizeof *parts);
 		*n_out = n;
 	}
+	free(seen);
 	free(stack);
 	free(parts);
 	return status;

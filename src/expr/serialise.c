@@ -4,54 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pointers.h"
 #include "columnar/array_wire.h"
 
-/* Distinct nodes in post-order. Trees built by hand are small; a linear look back at recent nodes finds sharing. */
-typedef struct listing {
-	const nk_expr **nodes;
-	int64_t n, capacity;
-} listing;
-
-static int64_t position(const listing *l, const nk_expr *node)
+static int args_of(const void *node, const void *const **below)
 {
-	for (int64_t i = l->n; i-- > 0;)
-		if (l->nodes[i] == node)
-			return i;
-	return -1;
-}
-
-static bool append(const nk_expr ***items, int64_t *n, int64_t *capacity, const nk_expr *node)
-{
-	if (*n == *capacity) {
-		int64_t larger = *capacity * 2 + 16;
-		const nk_expr **grown = realloc(*items, (size_t)larger * sizeof *grown);
-		if (!grown)
-			return false;
-		*items = grown;
-		*capacity = larger;
-	}
-	(*items)[(*n)++] = node;
-	return true;
-}
-
-static nk_status list_nodes(const nk_expr *root, listing *l, nk_error *err)
-{
-	/* A reversed pre-order with arguments pushed in order is a post-order with repeats; first occurrences from the
-	 * end are what is wanted. */
-	listing stack = {0}, reversed = {0};
-	bool ok = append(&stack.nodes, &stack.n, &stack.capacity, root);
-	while (ok && stack.n) {
-		const nk_expr *node = stack.nodes[--stack.n];
-		ok = append(&reversed.nodes, &reversed.n, &reversed.capacity, node);
-		for (int i = 0; ok && i < node->n_args; i++)
-			ok = append(&stack.nodes, &stack.n, &stack.capacity, node->args[i]);
-	}
-	for (int64_t i = reversed.n; ok && i-- > 0;)
-		if (position(l, reversed.nodes[i]) < 0)
-			ok = append(&l->nodes, &l->n, &l->capacity, reversed.nodes[i]);
-	free(stack.nodes);
-	free(reversed.nodes);
-	return ok ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory to serialise an expression");
+	const nk_expr *expr = node;
+	*below = (const void *const *)expr->args;
+	return expr->n_args;
 }
 
 static void put_scalar(nk_text *out, const nk_scalar *value)
@@ -93,13 +53,13 @@ static void put_option(nk_text *out, const char *name, const nk_option *option)
 	}
 }
 
-static nk_status put_node(nk_memory *memory, const listing *l, const nk_expr *node, nk_text *out, nk_error *err)
+static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_expr *node, nk_text *out, nk_error *err)
 {
 	nk_wire_put_number(out, node->kind);
 	nk_wire_put_string(out, node->name);
 	nk_wire_put_number(out, (uint64_t)node->n_args);
 	for (int i = 0; i < node->n_args; i++)
-		nk_wire_put_number(out, (uint64_t)position(l, node->args[i]));
+		nk_wire_put_number(out, (uint64_t)nk_pointers_find(nodes, node->args[i]));
 	switch (node->kind) {
 	case NK_EXPR_LITERAL:
 		nk_wire_put_number(out, node->is_untyped);
@@ -150,14 +110,12 @@ static nk_status put_node(nk_memory *memory, const listing *l, const nk_expr *no
 
 nk_status nk__expr_to_wire(nk_memory *memory, const nk_expr *expr, nk_text *out, nk_error *err)
 {
-	listing l = {0};
-	nk_status status = list_nodes(expr, &l, err);
-	if (status == NK_OK)
-		nk_wire_put_number(out, (uint64_t)l.n);
-	for (int64_t i = 0; status == NK_OK && i < l.n; i++)
-		status = put_node(memory, &l, l.nodes[i], out, err);
-	free(l.nodes);
-	return status;
+	NK_POINTERS(nodes);
+	NK_TRY(nk_pointers_walk(&nodes, expr, args_of, err));
+	nk_wire_put_number(out, (uint64_t)nodes.n);
+	for (int64_t i = 0; i < nodes.n; i++)
+		NK_TRY(put_node(memory, &nodes, nodes.items[i], out, err));
+	return NK_OK;
 }
 
 static nk_status damaged(nk_error *err) { return nk_fail(err, NK_COMPUTE, "a serialised expression is damaged"); }

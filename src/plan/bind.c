@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pointers.h"
 #include "func/supertype.h"
 #include "plan/bind_internal.h"
 
@@ -84,16 +85,18 @@ static bool is_simple_aggregate(const nk_bound *node)
 
 static nk_status extract_aggregates(nk_query *query, extraction *x, nk_bound *root, nk_error *err)
 {
-	/* Depth-first with an explicit stack; stops at aggregates. */
+	/* Depth-first with an explicit stack, every node once; stops at aggregates. */
 	int n = 0, capacity = 32;
 	nk_bound **stack = malloc((size_t)capacity * sizeof *stack);
-	nk_status status = stack ? NK_OK : no_memory(err);
+	uint8_t *seen = calloc((size_t)root->number / 8 + 1, 1);
+	nk_status status = stack && seen ? NK_OK : no_memory(err);
 	if (status == NK_OK)
 		stack[n++] = root;
 	while (status == NK_OK && n) {
 		nk_bound *node = stack[--n];
-		if (!node->has_aggregate)
+		if (!node->has_aggregate || nk_bitmap_get(seen, node->number))
 			continue;
+		nk_bitmap_set(seen, node->number);
 		if (is_simple_aggregate(node)) {
 			bool known = false;
 			for (int i = 0; i < x->n; i++)
@@ -138,6 +141,7 @@ static nk_status extract_aggregates(nk_query *query, extraction *x, nk_bound *ro
 		for (int i = node->n_args; i-- > 0;)
 			stack[n++] = node->args[i];
 	}
+	free(seen);
 	free(stack);
 	return status;
 }
@@ -628,60 +632,11 @@ static nk_status bind_node(nk_query *query, const nk_plan *plan, const nk_bound_
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown plan node");
 }
 
-/* The nodes of a plan, inputs first, each once; places[] gives each node's inputs' positions. */
-typedef struct ordered {
-	nk_plan **nodes;
-	int n, capacity;
-} ordered;
-
-static int place_of(const ordered *o, const nk_plan *plan)
+static int inputs_of(const void *node, const void *const **below)
 {
-	for (int i = o->n; i-- > 0;)
-		if (o->nodes[i] == plan)
-			return i;
-	return -1;
-}
-
-static nk_status order_nodes(nk_plan *root, ordered *o, nk_error *err)
-{
-	struct frame {
-		nk_plan *plan;
-		int next;
-	} *stack = malloc(64 * sizeof *stack);
-	int n = 0, capacity = 64;
-	bool ok = stack != NULL;
-	if (ok)
-		stack[n++] = (struct frame){root, 0};
-	while (ok && n) {
-		struct frame *top = &stack[n - 1];
-		if (top->next < top->plan->n_inputs) {
-			nk_plan *input = top->plan->inputs[top->next++];
-			/* Only nodes that others hold too can have been seen before. */
-			if (__atomic_load_n(&input->n_references, __ATOMIC_RELAXED) > 1 && place_of(o, input) >= 0)
-				continue;
-			if (n == capacity) {
-				struct frame *grown = realloc(stack, (size_t)capacity * 2 * sizeof *grown);
-				if (!(ok = grown != NULL))
-					break;
-				stack = grown;
-				capacity *= 2;
-			}
-			stack[n++] = (struct frame){input, 0};
-			continue;
-		}
-		if (o->n == o->capacity) {
-			int larger = o->capacity * 2 + 32;
-			nk_plan **grown = realloc(o->nodes, (size_t)larger * sizeof *grown);
-			if (!(ok = grown != NULL))
-				break;
-			o->nodes = grown;
-			o->capacity = larger;
-		}
-		o->nodes[o->n++] = top->plan;
-		n--;
-	}
-	free(stack);
-	return ok ? NK_OK : no_memory(err);
+	const nk_plan *plan = node;
+	*below = (const void *const *)plan->inputs;
+	return plan->n_inputs;
 }
 
 static void plan_release(void *plan) { nk_plan_unref(plan); }
@@ -697,24 +652,21 @@ nk_status nk_query_bind(nk_plan *plan, nk_memory *memory, nk_query **out, nk_err
 	NK_TRY(nk_arena_defer(arena, plan_release, nk_plan_ref(plan), err));
 	NK_TRY(nk_binder_new(arena, &query->binder, err));
 
-	ordered o = {0};
-	nk_status status = order_nodes(plan, &o, err);
-	nk_bound_plan *bound = NULL, *inputs = NULL;
+	NK_POINTERS(nodes);
+	NK_TRY(nk_pointers_walk(&nodes, plan, inputs_of, err));
+	nk_bound_plan *bound, *inputs;
 	int most_inputs = 1;
-	for (int i = 0; i < o.n; i++)
-		most_inputs = NK_MAX(most_inputs, o.nodes[i]->n_inputs);
-	if (status == NK_OK)
-		status = NK_ARENA_NEW(arena, &bound, o.n + 1, err);
-	if (status == NK_OK)
-		status = NK_ARENA_NEW(arena, &inputs, most_inputs, err);
-	for (int i = 0; status == NK_OK && i < o.n; i++) {
-		for (int j = 0; j < o.nodes[i]->n_inputs; j++)
-			inputs[j] = bound[place_of(&o, o.nodes[i]->inputs[j])];
-		status = bind_node(query, o.nodes[i], inputs, &bound[i], err);
+	for (int64_t i = 0; i < nodes.n; i++)
+		most_inputs = NK_MAX(most_inputs, ((const nk_plan *)nodes.items[i])->n_inputs);
+	NK_TRY(NK_ARENA_NEW(arena, &bound, nodes.n + 1, err));
+	NK_TRY(NK_ARENA_NEW(arena, &inputs, most_inputs, err));
+	for (int64_t i = 0; i < nodes.n; i++) {
+		const nk_plan *node = nodes.items[i];
+		for (int j = 0; j < node->n_inputs; j++)
+			inputs[j] = bound[nk_pointers_find(&nodes, node->inputs[j])];
+		NK_TRY(bind_node(query, node, inputs, &bound[i], err));
 	}
-	nk_bound_plan *root = status == NK_OK ? &bound[o.n - 1] : NULL;
-	free(o.nodes);
-	NK_TRY(status);
+	nk_bound_plan *root = &bound[nodes.n - 1];
 
 	/* The root yields exactly the named columns in their order. */
 	bool as_named = root->rel->n_columns == root->n;

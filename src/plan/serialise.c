@@ -4,52 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pointers.h"
 #include "columnar/array_wire.h"
 #include "expr/serialise.h"
 
-typedef struct listing {
-	const nk_plan **nodes;
-	int64_t n, capacity;
-} listing;
-
-static int64_t position(const listing *l, const nk_plan *node)
+static int inputs_of(const void *node, const void *const **below)
 {
-	for (int64_t i = l->n; i-- > 0;)
-		if (l->nodes[i] == node)
-			return i;
-	return -1;
-}
-
-static bool append(listing *l, const nk_plan *node)
-{
-	if (l->n == l->capacity) {
-		int64_t larger = l->capacity * 2 + 16;
-		const nk_plan **grown = realloc(l->nodes, (size_t)larger * sizeof *grown);
-		if (!grown)
-			return false;
-		l->nodes = grown;
-		l->capacity = larger;
-	}
-	l->nodes[l->n++] = node;
-	return true;
-}
-
-static nk_status list_nodes(const nk_plan *root, listing *l, nk_error *err)
-{
-	listing stack = {0}, reversed = {0};
-	bool ok = append(&stack, root);
-	while (ok && stack.n) {
-		const nk_plan *node = stack.nodes[--stack.n];
-		ok = append(&reversed, node);
-		for (int i = 0; ok && i < node->n_inputs; i++)
-			ok = append(&stack, node->inputs[i]);
-	}
-	for (int64_t i = reversed.n; ok && i-- > 0;)
-		if (position(l, reversed.nodes[i]) < 0)
-			ok = append(l, reversed.nodes[i]);
-	free(stack.nodes);
-	free(reversed.nodes);
-	return ok ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory to serialise a plan");
+	const nk_plan *plan = node;
+	*below = (const void *const *)plan->inputs;
+	return plan->n_inputs;
 }
 
 static nk_status put_source(nk_memory *memory, nk_source *source, nk_text *out, nk_error *err)
@@ -71,12 +34,12 @@ static nk_status put_exprs(nk_memory *memory, nk_expr *const *exprs, int n, nk_t
 	return NK_OK;
 }
 
-static nk_status put_node(nk_memory *memory, const listing *l, const nk_plan *plan, nk_text *out, nk_error *err)
+static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_plan *plan, nk_text *out, nk_error *err)
 {
 	nk_wire_put_number(out, plan->kind);
 	nk_wire_put_number(out, (uint64_t)plan->n_inputs);
 	for (int i = 0; i < plan->n_inputs; i++)
-		nk_wire_put_number(out, (uint64_t)position(l, plan->inputs[i]));
+		nk_wire_put_number(out, (uint64_t)nk_pointers_find(nodes, plan->inputs[i]));
 	NK_TRY(put_exprs(memory, plan->exprs, plan->n_exprs, out, err));
 	NK_TRY(put_exprs(memory, plan->keys, plan->n_keys, out, err));
 	nk_wire_put_number(out, (uint64_t)plan->n_names);
@@ -102,14 +65,12 @@ static nk_status put_node(nk_memory *memory, const listing *l, const nk_plan *pl
 
 nk_status nk_plan_to_wire(nk_memory *memory, const nk_plan *plan, nk_text *out, nk_error *err)
 {
-	listing l = {0};
-	nk_status status = list_nodes(plan, &l, err);
-	if (status == NK_OK)
-		nk_wire_put_number(out, (uint64_t)l.n);
-	for (int64_t i = 0; status == NK_OK && i < l.n; i++)
-		status = put_node(memory, &l, l.nodes[i], out, err);
-	free(l.nodes);
-	return status;
+	NK_POINTERS(nodes);
+	NK_TRY(nk_pointers_walk(&nodes, plan, inputs_of, err));
+	nk_wire_put_number(out, (uint64_t)nodes.n);
+	for (int64_t i = 0; i < nodes.n; i++)
+		NK_TRY(put_node(memory, &nodes, nodes.items[i], out, err));
+	return NK_OK;
 }
 
 static nk_status damaged(nk_error *err) { return nk_fail(err, NK_COMPUTE, "a serialised plan is damaged"); }
