@@ -349,6 +349,16 @@ typedef struct nk_scan_csv_options {
 	int64_t n_rows;              /* 0: all, n: n - 1 rows at most */
 } nk_scan_csv_options;
 
+typedef struct nk_scan_ipc_options {
+	int64_t size;
+	bool is_stream;                 /* the stream format, which has no footer */
+	bool no_glob;
+	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
+	const char *row_index_name;     /* NULL: none */
+	int64_t row_index_offset;
+	int64_t n_rows;                 /* 0: all, n: n - 1 rows at most */
+} nk_scan_ipc_options;
+
 typedef struct nk_join_options {
 	int64_t size;
 	const char *how;            /* "inner" (NULL), "left", "right", "full", "semi", "anti", "cross" */
@@ -367,6 +377,10 @@ NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, con
 /* Files, globs and directories of CSV text, plain or compressed (gzip, zlib, zstd). Reads heads of files only when asked
  * for the schema. options may be NULL. */
 NK_API nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_csv_options *options, nk_plan **out,
+                                  nk_error *err);
+/* Arrow IPC files, globs and directories. Frames share the memory of the mapped files, which must not be changed while they
+ * live. options may be NULL. */
+NK_API nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_ipc_options *options, nk_plan **out,
                                   nk_error *err);
 NK_API nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err);
 NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out, nk_error *err);
@@ -449,6 +463,15 @@ typedef struct nk_sink_csv_options {
 	int compression_level;       /* 0: the usual one, n: n - 1 */
 } nk_sink_csv_options;
 NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err);
+
+typedef struct nk_sink_ipc_options {
+	int64_t size;
+	bool is_stream;
+	const char *compression;   /* NULL: "uncompressed"; "lz4", "zstd" */
+	bool no_views;             /* text with offsets of 64 bits, which older readers know */
+	int64_t record_batch_rows; /* 0: 122880 */
+} nk_sink_ipc_options;
+NK_API nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options, nk_error *err);
 
 /* ---- SQL ---- */
 

@@ -1,4 +1,4 @@
-"""Parquet files cut short or with bytes changed: an error of the engine or an answer, never a crash or a hang.
+"""Parquet and Arrow files cut short or with bytes changed: an error of the engine or an answer, never a crash or a hang.
 
 The reading happens in a process of its own, which notes every attempt before it makes it, so that a crash names
 the damage that caused it. Seeds are fixed: a failure repeats.
@@ -13,6 +13,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+ipc = pytest.importorskip("pyarrow.ipc")
 
 N_FLIPS = 250
 VARIANTS = {
@@ -31,10 +32,16 @@ READER = """
 import pathlib, sys
 import nanuk as pl
 
+readers = {
+    ".parquet": (pl.read_parquet, pl.scan_parquet),
+    ".arrow": (pl.read_ipc, pl.scan_ipc),
+    ".arrows": (pl.read_ipc_stream, lambda path: pl.read_ipc_stream(path, columns=["i", "s"]).lazy()),
+}
 fine = (pl.exceptions.PolarsError, OSError, MemoryError)
 notes = open(sys.argv[1], "w")
 for path in sys.argv[2:]:
-    for work in (lambda: pl.read_parquet(path), lambda: pl.scan_parquet(path).filter(pl.col("i") > 20).collect()):
+    read, scan = readers[pathlib.Path(path).suffix]
+    for work in (lambda: read(path), lambda: scan(path).filter(pl.col("i") > 20).collect()):
         notes.write(path + "\\n")
         notes.flush()
         try:
@@ -76,23 +83,46 @@ def read_all(paths, folder, timeout=300):
     assert status == 0 and last == "end", f"ended with {status} at {pathlib.Path(last).name}\n{said}"
 
 
-@pytest.fixture(params=VARIANTS)
+def write_ipc(path, stream, compression):
+    nested = {
+        "l": pa.array([[n, None] * (n % 4) if n % 5 else None for n in range(200)], pa.list_(pa.int16())),
+        "v": pa.array([f"text {n % 7} " * (n % 4) if n % 6 else None for n in range(200)], pa.string_view()),
+        "c": pa.array([f"entry {n % 9}" if n % 8 else None for n in range(200)]).dictionary_encode(),
+        "st": pa.array([{"a": n, "b": "x" * n} if n % 7 else None for n in range(200)]),
+    }
+    whole = table()
+    for name, column in nested.items():
+        whole = whole.append_column(name, column)
+    make = ipc.new_stream if stream else ipc.new_file
+    with make(str(path), whole.schema, options=ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(whole, max_chunksize=64)
+
+
+@pytest.fixture(params=[*VARIANTS, "file", "file_lz4", "stream", "stream_zstd"])
 def sound(request, tmp_path):
-    path = tmp_path / "sound.parquet"
-    pq.write_table(table(), path, row_group_size=64, **VARIANTS[request.param])
-    return path.read_bytes()
+    """A suffix and the bytes of a file without damage."""
+    if request.param in VARIANTS:
+        path = tmp_path / "sound.parquet"
+        pq.write_table(table(), path, row_group_size=64, **VARIANTS[request.param])
+    else:
+        form, _, compression = request.param.partition("_")
+        path = tmp_path / ("sound.arrows" if form == "stream" else "sound.arrow")
+        write_ipc(path, form == "stream", compression or None)
+    return path.suffix, path.read_bytes()
 
 
 def test_cut_short(sound, tmp_path):
+    suffix, sound = sound
     lengths = sorted({*range(0, len(sound), max(1, len(sound) // 150)), *range(len(sound) - 60, len(sound))})
     paths = []
     for length in lengths:
-        paths.append(tmp_path / f"first-{length}-bytes.parquet")
+        paths.append(tmp_path / f"first-{length}-bytes{suffix}")
         paths[-1].write_bytes(sound[:length])
     read_all(paths, tmp_path)
 
 
 def test_bytes_changed(sound, tmp_path):
+    suffix, sound = sound
     generator = random.Random(len(sound))
     paths = []
     for _ in range(N_FLIPS):
@@ -104,6 +134,6 @@ def test_bytes_changed(sound, tmp_path):
             place = generator.randrange(start, len(damaged))
             damaged[place] = generator.choice((0, 255, 127, 128, damaged[place] ^ 1 << generator.randrange(8)))
             places.append(place)
-        paths.append(tmp_path / f"changed-{len(paths)}-{'-'.join(map(str, places))}.parquet")
+        paths.append(tmp_path / f"changed-{len(paths)}-{'-'.join(map(str, places))}{suffix}")
         paths[-1].write_bytes(damaged)
     read_all(paths, tmp_path)

@@ -184,6 +184,31 @@ nk_frame *py_collect(nk_plan *plan, uint32_t skip, int64_t memory_limit);
 bool py_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options);
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip);
 
+/* ---- options.c: options by name ---- */
+
+typedef enum py_option_kind { PY_FLAG, PY_NUMBER, PY_SMALL, PY_TEXT, PY_TEXTS } py_option_kind;
+
+/* A field of an option struct: bool, int64_t, int, text, or a list of texts, which have their count in another. */
+typedef struct py_option {
+	const char *name;
+	py_option_kind kind;
+	size_t offset, count_offset;
+} py_option;
+
+enum { PY_TEXTS_MAX = 8 };
+
+/* Lists of texts that options point into; the text belongs to the objects that it came from. */
+typedef struct py_texts {
+	const char **lists[PY_TEXTS_MAX];
+	int n;
+} py_texts;
+
+void py_texts_release(py_texts *own);
+/* A list of str or None. False with an exception. */
+bool py_texts_of(PyObject *list, py_texts *own, const char ***out, int *n_out);
+/* The items of a dict, except those that are None. False with an exception. */
+bool py_set_options(PyObject *dict, const py_option *known, size_t n_known, void *options, py_texts *own);
+
 /* ---- Types and functions for the module ---- */
 
 bool py_expr_type_init(PyObject *module);
@@ -193,6 +218,7 @@ bool py_plan_type_init(PyObject *module);
 
 extern PyMethodDef py_plan_functions[]; /* scan_parquet, concat */
 extern PyMethodDef py_csv_functions[];
+extern PyMethodDef py_ipc_functions[];
 extern PyMethodDef py_sql_functions[];
 extern PyMethodDef py_expr_functions[]; /* col, lit, call, ... */
 

@@ -105,6 +105,7 @@ _nanuk.set_dtype_factory(_dtype_from_text)
 
 # What takes longer to import than it is worth at once: name -> module.
 _LAZY = {
+    "CompatLevel": "ipc",
     "Engine": "engine",
     "InMemoryEngine": "engine",
     "SQLContext": "sql_context",
@@ -137,10 +138,14 @@ _LAZY = {
     "merge_sorted": "combine",
     "ones": "ranges",
     "read_csv": "csv",
+    "read_ipc": "ipc",
+    "read_ipc_schema": "ipc",
+    "read_ipc_stream": "ipc",
     "read_parquet": "io",
     "read_parquet_schema": "io",
     "repeat": "ranges",
     "scan_csv": "csv",
+    "scan_ipc": "ipc",
     "scan_parquet": "io",
     "show_versions": "meta",
     "sql": "sql_context",
@@ -202,7 +207,7 @@ def __dir__():
 
 
 __all__ = [
-    "Array", "Binary", "Boolean", "Categorical", "Config", "DataFrame", "DataType", "Date", "Datetime", "Decimal",
+    "Array", "Binary", "Boolean", "Categorical", "CompatLevel", "Config", "DataFrame", "DataType", "Date", "Datetime", "Decimal",
     "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16", "Int32", "Int64", "Int8",
     "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "SQLContext", "Schema", "Series", "String", "Struct",
     "Time", "UInt128", "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "align_frames", "all",
@@ -213,8 +218,8 @@ __all__ = [
     "from_arrow", "from_dict", "from_dicts", "from_epoch", "from_numpy", "from_pandas", "from_records",
     "get_index_type", "head", "implode", "int_range", "int_ranges", "last", "len", "linear_space", "linear_spaces",
     "list", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "merge_sorted", "min",
-    "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_parquet", "read_parquet_schema",
-    "reduce", "repeat", "scan_csv", "scan_parquet", "select", "set_random_seed", "show_versions", "sql", "sql_expr",
+    "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_ipc", "read_ipc_schema", "read_ipc_stream", "read_parquet", "read_parquet_schema",
+    "reduce", "repeat", "scan_csv", "scan_ipc", "scan_parquet", "select", "set_random_seed", "show_versions", "sql", "sql_expr",
     "std", "struct", "sum", "sum_horizontal", "tail", "thread_pool_size", "time", "time_range", "time_ranges",
     "union", "var", "when", "zeros",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from nanuk import _nanuk
 from nanuk.exceptions import InvalidOperationError, ShapeError
-from nanuk.files import path_text
+from nanuk.files import MemoryFiles, contents_of, is_path, path_text, read_bytes, refuse_remote, sources_of
 from nanuk.parse import dtype_text, removes_arguments
 
 _QUOTE_STYLES = ("always", "necessary", "non_numeric", "never")
@@ -56,30 +56,17 @@ def _nulls(null_values) -> dict:
     return {"null_values": items}
 
 
-def _is_path(source) -> bool:
-    return isinstance(source, (str, os.PathLike))
-
-
-def _contents(source) -> bytes:
-    """What bytes or an open file hold from where it stands."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source)
-    if not hasattr(source, "read"):
-        msg = f"expected a path, bytes or an open file, got {type(source).__name__!r}"
-        raise TypeError(msg)
-    data = source.read()
-    return data.encode() if isinstance(data, str) else bytes(data)
-
-
-class _Memory:
-    """Contents in memory as files that only this process sees, for as long as the context lasts."""
+class _Memory(MemoryFiles):
+    """Sources in an encoding as files of UTF-8."""
 
     def __init__(self, sources: list, encoding: str) -> None:
-        self.sources, self.encoding, self.descriptors = sources, encoding, []
+        super().__init__([_Encoded(source) if encoding not in ("utf8", "utf8-lossy") else source for source in sources])
+        self.encoding = encoding
 
-    def _decode(self, contents: bytes) -> bytes:
-        if self.encoding in ("utf8", "utf8-lossy"):
-            return contents
+    def contents(self, source) -> bytes:
+        if not isinstance(source, _Encoded):
+            return contents_of(source)
+        contents = read_bytes(source.source) if is_path(source.source) else contents_of(source.source)
         if contents[:2] == b"\x1f\x8b":
             import gzip
 
@@ -87,28 +74,12 @@ class _Memory:
         lossy = self.encoding.endswith("-lossy")
         return contents.decode(self.encoding.removesuffix("-lossy"), "replace" if lossy else "strict").encode()
 
-    def __enter__(self) -> list[str]:
-        paths = []
-        try:
-            for source in self.sources:
-                if _is_path(source):
-                    with open(path_text(source), "rb") as file:
-                        source = file.read()
-                contents = self._decode(_contents(source))
-                descriptor = os.memfd_create("csv", os.MFD_CLOEXEC)
-                self.descriptors.append(descriptor)
-                view = memoryview(contents)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-                paths.append(f"/proc/self/fd/{descriptor}")
-        except BaseException:
-            self.__exit__()
-            raise
-        return paths
 
-    def __exit__(self, *_exception) -> None:
-        for descriptor in self.descriptors:
-            os.close(descriptor)
+class _Encoded:
+    """A source, maybe a path, that is to be decoded."""
+
+    def __init__(self, source) -> None:
+        self.source = source
 
 
 def _rename(make, options: dict, with_column_names) -> dict:
@@ -191,17 +162,6 @@ def _options(
     return options
 
 
-def _refuse_remote(sources: list, storage_options) -> None:
-    for source in sources:
-        if isinstance(source, str) and "://" in source and not source.startswith("file://"):
-            msg = f"only local files can be read, not {source!r}"
-            raise OSError(msg)
-
-
-def _sources(source) -> list:
-    return list(source) if isinstance(source, (list, tuple)) else [source]
-
-
 @removes_arguments(**_GONE)
 def scan_csv(
     source, *, has_header: bool = True, separator: str = ",", comment_prefix: str | None = None,
@@ -241,11 +201,11 @@ def scan_csv(
         raise_if_empty=raise_if_empty, decimal_comma=decimal_comma, glob=glob, include_file_paths=include_file_paths,
         extra_columns=extra_columns, missing_columns=missing_columns,
     )  # fmt: skip
-    sources = _sources(source)
-    if not all(_is_path(item) for item in sources):
+    sources = sources_of(source)
+    if not all(is_path(item) for item in sources):
         with _Memory(sources, "utf8") as paths:
             return _plan(paths, options, with_column_names)._collect().lazy()
-    _refuse_remote(sources, storage_options)
+    refuse_remote(sources)
     return _plan([path_text(item) for item in sources], options, with_column_names)
 
 
@@ -299,9 +259,9 @@ def read_csv(
         decimal_comma=decimal_comma, glob=glob, include_file_paths=include_file_paths, extra_columns=extra_columns,
         missing_columns=missing_columns,
     )  # fmt: skip
-    sources = _sources(source)
-    if all(_is_path(item) for item in sources) and encoding in ("utf8", "utf8-lossy"):
-        _refuse_remote(sources, storage_options)
+    sources = sources_of(source)
+    if all(is_path(item) for item in sources) and encoding in ("utf8", "utf8-lossy"):
+        refuse_remote(sources)
         paths = [path_text(item) for item in sources]
         return _read(paths, options, with_column_names, columns, row_index_name, row_index_offset)
     with _Memory(sources, encoding) as paths:
@@ -322,7 +282,7 @@ def _read(paths: list[str], options: dict, with_column_names, columns, row_index
 
 
 def _check_suffix(target, compression: str, check_extension: bool) -> None:
-    if not check_extension or not _is_path(target):
+    if not check_extension or not is_path(target):
         return
     path = path_text(target)
     suffix = _SUFFIXES.get(compression)

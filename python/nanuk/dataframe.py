@@ -737,6 +737,23 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
             null_value=null_value, quote_style=quote_style,
         )  # fmt: skip
 
+    def write_ipc(
+        self, file, *, compression: str = "uncompressed", compat_level=None, record_batch_size: int | None = None,
+        storage_options=None, credential_provider="auto",
+    ):  # fmt: skip
+        """Write an Arrow IPC file to a path or an open file, or with None return a BytesIO; see LazyFrame.sink_ipc."""
+        from nanuk.ipc import sink_ipc
+
+        return sink_ipc(
+            self._plan(), file, compression=compression, compat_level=compat_level, record_batch_size=record_batch_size
+        )
+
+    def write_ipc_stream(self, file, *, compression: str = "uncompressed", compat_level=None):
+        """Write an Arrow IPC stream to a path or an open file, or with None return a BytesIO; see LazyFrame.sink_ipc."""
+        from nanuk.ipc import sink_ipc
+
+        return sink_ipc(self._plan(), file, compression=compression, compat_level=compat_level, is_stream=True)
+
     def to_arrow(self, *, compat_level=None):
         """A pyarrow Table."""
         from nanuk.convert import frame_to_arrow

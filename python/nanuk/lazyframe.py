@@ -262,6 +262,24 @@ class LazyFrame(_nanuk.Plan):
             null_value=null_value, quote_style=quote_style, mkdir=mkdir,
         )  # fmt: skip
 
+    def sink_ipc(
+        self, path, *, compression: str | None = "uncompressed", compat_level=None,
+        record_batch_size: int | None = None, maintain_order: bool = True, storage_options=None,
+        credential_provider="auto", sync_on_close=None, mkdir: bool = False, lazy: bool = False, engine="auto",
+        optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS,
+    ) -> None:  # fmt: skip
+        """Run the query and write the result to an Arrow IPC file, a path or an open file.
+
+        compression: "uncompressed", "lz4" or "zstd". With `CompatLevel.oldest()` text has offsets instead of views.
+        Raises ValueError for unknown compressions, OSError when the file cannot be written.
+        """
+        from nanuk.ipc import sink_ipc
+
+        sink_ipc(
+            self, path, compression=compression, compat_level=compat_level, record_batch_size=record_batch_size,
+            mkdir=mkdir,
+        )  # fmt: skip
+
     def show(self, limit: int | None = 5, **options) -> None:
         """Print the first rows."""
         self.head(limit).collect().show(None, **options) if limit is not None else self.collect().show(None, **options)

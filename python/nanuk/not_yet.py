@@ -10,9 +10,7 @@ FAMILIES = {
         "BaseExtension", "Extension", "Map", "register_extension_type", "unregister_extension_type", "get_extension_type",
     ),
     "expressions of dtypes": ("DataTypeExpr", "dtype_of", "self_dtype", "struct_with_fields"),
-    "IPC files": (
-        "read_ipc", "read_ipc_schema", "read_ipc_stream", "scan_ipc", "scan_arrow_c_stream",
-    ),
+    "Arrow streams of other libraries": ("scan_arrow_c_stream",),
     "JSON files": ("read_json", "read_ndjson", "scan_ndjson"),
     "CSV files": ("read_csv", "scan_csv"),
     "lines, Avro, spreadsheets and databases": (
@@ -44,7 +42,6 @@ FAMILIES = {
 # class -> family -> methods.
 METHODS = {
     "DataFrame": {
-        "IPC files": ("write_ipc", "write_ipc_stream"),
         "JSON files": ("write_json", "write_ndjson"),
         "lines, Avro, spreadsheets and databases": ("write_avro", "write_excel", "write_clipboard", "write_database"),
         "table formats": ("write_delta", "write_iceberg"),
@@ -54,7 +51,6 @@ METHODS = {
         "matching schemas": ("match_to_schema",),
     },
     "LazyFrame": {
-        "IPC files": ("sink_ipc",),
         "JSON files": ("sink_ndjson",),
         "table formats": ("sink_delta", "sink_iceberg"),
         "clouds and remote engines": ("remote", "execute", "from_lazyframe_resolver"),

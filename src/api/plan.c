@@ -6,6 +6,7 @@
 
 #include "api/context.h"
 #include "io/csv/csv.h"
+#include "io/ipc/ipc.h"
 #include "io/parquet/parquet.h"
 
 static int choose(const char *text, const char *const *names, int n)
@@ -61,6 +62,18 @@ nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_
 	NK_TRY(nk__context_get(&context, err));
 	NK_AUTO(nk_source) source = NULL;
 	NK_TRY(nk_csv_source_new(context->memory, paths, n_paths, options, &source, err));
+	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
+}
+
+nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_ipc_options *options,
+                           nk_plan **out, nk_error *err)
+{
+	const nk_context *context;
+	nk_scan_ipc_options none = NK_OPTIONS(nk_scan_ipc_options);
+	options = options ? options : &none;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_source) source = NULL;
+	NK_TRY(nk_ipc_source_new(context->memory, paths, n_paths, options, &source, err));
 	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
 }
 

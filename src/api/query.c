@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "exec/execute.h"
 #include "io/csv/csv.h"
+#include "io/ipc/ipc.h"
 #include "io/parquet/parquet.h"
 #include "opt/optimize.h"
 #include "plan/rel.h"
@@ -165,5 +166,12 @@ nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_op
 {
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_csv_sink_new(path, options, &sink, err));
+	return run_into(plan, sink, err);
+}
+
+nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options, nk_error *err)
+{
+	NK_AUTO(nk_sink) sink = NULL;
+	NK_TRY(nk_ipc_sink_new(path, options, &sink, err));
 	return run_into(plan, sink, err);
 }

@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "expr/serialise.h"
 #include "io/csv/csv.h"
+#include "io/ipc/ipc.h"
 #include "io/parquet/parquet.h"
 #include "plan/serialise.h"
 
@@ -66,6 +67,8 @@ static nk_status make_source(nk_memory *memory, const char *kind, nk_wire *in, n
 		return nk_parquet_source_from_wire(memory, in, out, err);
 	if (strcmp(kind, "csv") == 0)
 		return nk_csv_source_from_wire(memory, in, out, err);
+	if (strcmp(kind, "ipc") == 0)
+		return nk_ipc_source_from_wire(memory, in, out, err);
 	return nk_fail(err, NK_COMPUTE, "a serialised plan scans a source of kind \"%s\", which this version does not have", kind);
 }
 

@@ -183,6 +183,30 @@ static nk_status import_values(const part *from, const nk_buffer *validity, nk_b
 	return import_fixed(from, nk_physical_size(*physical), out, err);
 }
 
+/* Times that no day has are null, as in Polars. */
+static nk_status drop_beyond_a_day(const part *from, const nk_buffer *values, nk_buffer **validity, int64_t *n_nulls,
+                                   nk_error *err)
+{
+	const uint64_t n_day = 86400000000000;
+	const uint64_t *times = (const uint64_t *)(const void *)values->bytes;
+	bool is_beyond = false;
+	for (int64_t i = 0; i < from->n_rows; i++)
+		is_beyond |= times[i] >= n_day;
+	if (!is_beyond)
+		return NK_OK;
+	NK_AUTO(nk_buffer) kept = NULL;
+	NK_TRY(nk_buffer_new_zeroed(from->memory, nk_bitmap_bytes(from->n_rows), &kept, err));
+	*n_nulls = 0;
+	for (int64_t i = 0; i < from->n_rows; i++) {
+		bool is_valid = times[i] < n_day && (!*validity || nk_bitmap_get((*validity)->bytes, i));
+		nk_bitmap_put(kept->bytes, i, is_valid);
+		*n_nulls += !is_valid;
+	}
+	nk_buffer_unref(*validity);
+	*validity = NK_STEAL(kept);
+	return NK_OK;
+}
+
 /* ---- Strings ---- */
 
 typedef struct heap_list {
@@ -252,6 +276,36 @@ static nk_status import_offset_strings(const part *from, const nk_buffer *validi
 	return heap_list_finish(&list, heap, err);
 }
 
+/* Binaries of one width, which the format tells. */
+static nk_status import_fixed_strings(const part *from, const nk_buffer *validity, nk_buffer **out, nk_heap **heap,
+                                      nk_error *err)
+{
+	__attribute__((cleanup(heap_list_release))) heap_list list = {0};
+	const void *values = NULL;
+	int64_t n_bytes = atoll(from->schema->format + 2), first = 0; /* row at which the last heap buffer begins */
+	if (n_bytes < 0 || n_bytes > INT32_MAX)
+		return bad(from, err, "a binary of negative or enormous width");
+	if (n_bytes > 0)
+		NK_TRY(buffer_at(from, 1, &values, err));
+	NK_TRY(nk_buffer_new(from->memory, from->n_rows * (int64_t)sizeof(nk_view), out, err));
+	nk_view *views = (nk_view *)(void *)(*out)->bytes;
+	const char *bytes = values ? (const char *)values + from->offset * n_bytes : "";
+	for (int64_t i = 0; i < from->n_rows; i++) {
+		if (validity && !nk_bitmap_get(validity->bytes, i)) {
+			views[i] = (nk_view){0};
+			continue;
+		}
+		if (n_bytes > NK_VIEW_INLINE && (list.n_buffers == 0 || (i - first + 1) * n_bytes > INT32_MAX)) {
+			first = i;
+			NK_TRY(heap_list_add(&list, from, bytes + first * n_bytes,
+			                     NK_MIN((from->n_rows - first) * n_bytes, (int64_t)INT32_MAX), err));
+		}
+		views[i] = nk_view_make(bytes + i * n_bytes, (uint32_t)n_bytes, (uint32_t)(list.n_buffers - 1),
+		                        (uint32_t)((i - first) * n_bytes));
+	}
+	return heap_list_finish(&list, heap, err);
+}
+
 enum { VIEW_FINE, VIEW_UNCLEAN, VIEW_WRONG };
 
 /* Whether a foreign view may be used as it is, only needs its unused bytes cleared, or points nowhere. */
@@ -316,12 +370,46 @@ static nk_status import_strings(const part *from, const nk_buffer *validity, nk_
 	char letter = from->schema->format[0];
 	if (letter == 'v')
 		return import_views(from, validity, out, heap, err);
+	if (letter == 'w')
+		return import_fixed_strings(from, validity, out, heap, err);
 	return import_offset_strings(from, validity, letter == 'U' || letter == 'Z', out, heap, err);
 }
 
 /* ---- Nested ---- */
 
 static nk_status import_part(const part *from, nk_array **out, nk_error *err);
+
+/* Arrays one after another, each owned; there is room for n_room. */
+typedef struct pieces {
+	nk_array **arrays;
+	int64_t n, n_room;
+} pieces;
+
+static void pieces_release(pieces *p)
+{
+	for (int64_t i = 0; i < p->n; i++)
+		nk_array_unref(p->arrays[i]);
+	free(p->arrays);
+}
+
+static nk_status pieces_reserve(pieces *p, int64_t n_room, nk_error *err)
+{
+	p->arrays = n_room <= INT32_MAX ? malloc(((size_t)n_room + 1) * sizeof(nk_array *)) : NULL;
+	p->n_room = n_room;
+	return p->arrays ? NK_OK
+	                 : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow array of %lld pieces", (long long)n_room);
+}
+
+/* One flat array of them. */
+static nk_status pieces_join(const part *from, pieces *p, const nk_dtype *dtype, nk_array **out, nk_error *err)
+{
+	NK_AUTO(nk_array) joined = NULL;
+	if (p->n == 0)
+		NK_TRY(nk_array_new_null(from->memory, dtype, 0, &joined, err));
+	else
+		NK_TRY(nk_array_concat(from->memory, p->arrays, (int)p->n, &joined, err));
+	return nk_array_flatten(from->memory, joined, out, err);
+}
 
 static nk_status child_part(const part *from, int i, int64_t offset, int64_t n_rows, part *out, nk_error *err)
 {
@@ -339,6 +427,95 @@ static nk_status child_part(const part *from, int i, int64_t offset, int64_t n_r
 	out->offset = child->offset + offset;
 	out->n_rows = n_rows;
 	return NK_OK;
+}
+
+static int64_t integer_at(const void *values, bool wide, int64_t i)
+{
+	return wide ? ((const int64_t *)values)[i] : ((const int32_t *)values)[i];
+}
+
+/* List views: each row tells where its items begin and how many they are, in any order. Runs of neighbours stay together. */
+static nk_status import_spans(const part *from, nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err)
+{
+	NK_AUTO(nk_buffer) mask = validity;
+	NK_AUTO(nk_buffer) offsets = NULL;
+	NK_AUTO(nk_array) items = NULL;
+	NK_AUTO(nk_array) ordered = NULL;
+	__attribute__((cleanup(pieces_release))) pieces parts = {0};
+	part child;
+	const void *begins = NULL, *lengths = NULL;
+	bool wide = from->schema->format[2] == 'L';
+	NK_TRY(child_part(from, 0, 0, -1, &child, err));
+	NK_TRY(buffer_at(from, 1, &begins, err));
+	NK_TRY(buffer_at(from, 2, &lengths, err));
+	NK_TRY(import_part(&child, &items, err));
+	NK_TRY(nk_buffer_new_zeroed(from->memory, (from->n_rows + 1) * (int64_t)sizeof(int64_t), &offsets, err));
+	NK_TRY(pieces_reserve(&parts, from->n_rows, err));
+	int64_t *to = (int64_t *)(void *)offsets->bytes, run_begin = 0, run_end = 0;
+	for (int64_t i = 0; i <= from->n_rows; i++) {
+		bool is_row = i < from->n_rows, is_valid = is_row && (!mask || nk_bitmap_get(mask->bytes, i));
+		int64_t begin = is_valid ? integer_at(begins, wide, from->offset + i) : run_end,
+				n = is_valid ? integer_at(lengths, wide, from->offset + i) : 0;
+		if (begin < 0 || n < 0 || begin > child.n_rows || n > child.n_rows - begin)
+			return bad(from, err, "a list outside of the items");
+		if (is_row)
+			to[i + 1] = to[i] + n;
+		if ((n > 0 && begin != run_end) || !is_row) {
+			if (run_end > run_begin) {
+				NK_TRY(nk_array_slice(from->memory, items, run_begin, run_end - run_begin, &parts.arrays[parts.n], err));
+				parts.n++;
+			}
+			run_begin = begin;
+			run_end = begin;
+		}
+		run_end += n;
+	}
+	NK_TRY(pieces_join(from, &parts, child.dtype, &ordered, err));
+	return nk_array_new_list(from->dtype, from->n_rows, NK_STEAL(offsets), NK_STEAL(ordered), NK_STEAL(mask), n_nulls,
+	                         out, err);
+}
+
+/* Run-end encoding: each value is that of the rows up to its end. */
+static nk_status import_runs(const part *from, nk_array **out, nk_error *err)
+{
+	NK_AUTO(nk_array) values = NULL;
+	__attribute__((cleanup(pieces_release))) pieces parts = {0};
+	const struct ArrowArray *array = from->array;
+	if (array->n_children != 2 || from->schema->n_children != 2)
+		return bad(from, err, "a child is missing");
+	const struct ArrowArray *ends = array->children[0];
+	part child = *from, run_ends = *from;
+	child.array = array->children[1];
+	child.schema = from->schema->children[1];
+	child.offset = child.array->offset;
+	child.n_rows = child.array->length;
+	run_ends.array = ends;
+	run_ends.n_rows = ends->length;
+	const void *end_values = NULL;
+	char letter = from->schema->children[0]->format[0];
+	if (!strchr("sil", letter) || !letter)
+		return bad(from, err, "ends of runs must be integers");
+	if (ends->length > child.n_rows || ends->offset < 0)
+		return bad(from, err, "more ends of runs than values");
+	NK_TRY(buffer_at(&run_ends, 1, &end_values, err));
+	NK_TRY(import_part(&child, &values, err));
+	NK_TRY(pieces_reserve(&parts, ends->length, err));
+	int64_t row = from->offset, end_row = from->offset + from->n_rows;
+	for (int64_t i = 0; i < ends->length && row < end_row; i++) {
+		int64_t k = ends->offset + i, end = letter == 's' ? ((const int16_t *)end_values)[k]
+		                                                 : integer_at(end_values, letter == 'l', k);
+		if (end <= row)
+			continue;
+		NK_AUTO(nk_array) one = NULL;
+		end = NK_MIN(end, end_row);
+		NK_TRY(nk_array_slice(from->memory, values, i, 1, &one, err));
+		NK_TRY(nk_array_new_constant(from->memory, one, end - row, &parts.arrays[parts.n], err));
+		parts.n++;
+		row = end;
+	}
+	if (row < end_row)
+		return bad(from, err, "the runs end before the rows");
+	return pieces_join(from, &parts, from->dtype, out, err);
 }
 
 static nk_status import_list(const part *from, nk_buffer *validity, int64_t n_nulls, nk_array **out,
@@ -482,7 +659,11 @@ static nk_status import_part(const part *from, nk_array **out, nk_error *err)
 	NK_AUTO(nk_heap) heap = NULL;
 	nk_physical physical = from->dtype->physical;
 	int64_t n_nulls;
+	if (strcmp(from->schema->format, "+r") == 0)
+		return import_runs(from, out, err);
 	NK_TRY(import_validity(from, &validity, &n_nulls, err));
+	if (physical == NK_PHYSICAL_LIST && from->schema->format[1] == 'v')
+		return import_spans(from, NK_STEAL(validity), n_nulls, out, err);
 	if (physical == NK_PHYSICAL_LIST)
 		return import_list(from, NK_STEAL(validity), n_nulls, out, err);
 	if (physical == NK_PHYSICAL_STRUCT)
@@ -491,6 +672,8 @@ static nk_status import_part(const part *from, nk_array **out, nk_error *err)
 		NK_TRY(import_strings(from, validity, &values, &heap, err));
 	else
 		NK_TRY(import_values(from, validity, &values, &physical, err));
+	if (from->dtype->id == NK_TYPE_TIME)
+		NK_TRY(drop_beyond_a_day(from, values, &validity, &n_nulls, err));
 	return nk_array_new_flat(from->dtype, physical, from->n_rows, NK_STEAL(values), NK_STEAL(validity),
 	                         n_nulls, NK_STEAL(heap), out, err);
 }

@@ -66,6 +66,10 @@ static nk_status import_dtype(const struct ArrowSchema *schema, int depth, const
 		return checked(nk_dtype_datetime(NK_UNIT_MS, NULL), out, err);
 	if (format[0] == 't' && format[1] == 's' && read_unit(format[2], &unit) && format[3] == ':')
 		return checked(nk_dtype_datetime(unit, format[4] ? format + 4 : NULL), out, err);
+	if (format[0] == 'w' && format[1] == ':') {
+		*out = nk_dtype_of(NK_TYPE_BINARY);
+		return NK_OK;
+	}
 	if (format[0] == 't' && format[1] == 'D' && read_unit(format[2], &unit) && !format[3])
 		return checked(nk_dtype_duration(unit), out, err);
 	if (sscanf(format, "d:%d,%d%n", &precision, &scale, &n_read) == 2 && n_read > 0) {
@@ -87,8 +91,14 @@ static nk_status import_nested(const struct ArrowSchema *schema, int depth, cons
 	if (schema->n_children < 0 || schema->n_children > INT32_MAX / (int64_t)sizeof(nk_field))
 		return nk_fail(err, NK_INVALID_OPERATION, "an Arrow type of %lld children",
 		               (long long)schema->n_children);
+	if (strcmp(format, "+r") == 0) {
+		if (schema->n_children != 2)
+			return nk_fail(err, NK_INVALID_OPERATION, "an Arrow run-end encoding of %lld children",
+			               (long long)schema->n_children);
+		return import_dtype(schema->children[1], depth + 1, out, err);
+	}
 	if (strcmp(format, "+l") == 0 || strcmp(format, "+L") == 0 || strncmp(format, "+w:", 3) == 0 ||
-	    strcmp(format, "+m") == 0) {
+	    strcmp(format, "+m") == 0 || strcmp(format, "+vl") == 0 || strcmp(format, "+vL") == 0) {
 		const nk_dtype *item;
 		if (schema->n_children != 1)
 			return nk_fail(err, NK_INVALID_OPERATION, "an Arrow list of %lld children",

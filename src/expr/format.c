@@ -1,18 +1,18 @@
 /* Text of expressions, as Polars shows them: user trees for reprs and error messages, bound ones for explain. Both
  * walk an explicit stack of pieces still to be written, so depth costs memory, never the C stack. A part that is
  * used twice is written twice, which doubles with every level of sharing: text ends with dots at a limit. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columnar/format.h"
 #include "expr/bound.h"
 
 enum { EXPR_BYTES_MAX = 4 << 20, BOUND_BYTES_MAX = 64 << 10 };
 
 typedef struct piece {
-	const void *node;  /* NULL: only text */
-	const char *text;  /* written when node is NULL; static */
+	const void *node; /* NULL: only text */
+	const char *text; /* written when node is NULL; static */
 } piece;
 
 typedef struct stack {
@@ -37,9 +37,10 @@ static bool push(stack *s, const void *node, const char *text)
 static const char *infix(const char *name)
 {
 	static const char *const table[][2] = {
-		{"add", "+"},     {"sub", "-"},  {"mul", "*"},  {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
-		{"eq", "=="},     {"ne", "!="},  {"lt", "<"},   {"le", "<="},     {"gt", ">"},        {"ge", ">="},
-		{"and", "&"},     {"or", "|"},   {"xor", "^"},  {"pow", "**"},    {"eq_missing", "==v"}, {"ne_missing", "!=v"},
+		{"add", "+"},  {"sub", "-"},          {"mul", "*"},          {"truediv", "/"}, {"floordiv", "//"},
+		{"mod", "%"},  {"eq", "=="},          {"ne", "!="},          {"lt", "<"},      {"le", "<="},
+		{"gt", ">"},   {"ge", ">="},          {"and", "&"},          {"or", "|"},      {"xor", "^"},
+		{"pow", "**"}, {"eq_missing", "==v"}, {"ne_missing", "!=v"},
 	};
 	for (int i = 0; i < NK_COUNT(table); i++)
 		if (strcmp(table[i][0], name) == 0)
@@ -47,67 +48,19 @@ static const char *infix(const char *name)
 	return NULL;
 }
 
-static void format_integer(nk_text *out, __int128 value)
-{
-	char digits[48];
-	int at = (int)sizeof digits;
-	unsigned __int128 rest = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
-	digits[--at] = 0;
-	do
-		digits[--at] = (char)('0' + (int)(rest % 10));
-	while (rest /= 10);
-	if (value < 0)
-		digits[--at] = '-';
-	nk_text_append_string(out, digits + at);
-}
-
 static void format_literal(nk_text *out, const nk_scalar *value, bool is_untyped)
 {
-	if (value->is_null) {
-		nk_text_append_string(out, "null");
-	} else if (value->dtype->id == NK_TYPE_BOOLEAN) {
-		nk_text_append_string(out, value->boolean ? "true" : "false");
-	} else if (nk_type_is_float(value->dtype->id)) {
-		char number[40];
-		for (int digits = 1; digits <= 17; digits++) {
-			snprintf(number, sizeof number, "%.*g", digits, value->floating);
-			if (strtod(number, NULL) == value->floating)
-				break;
-		}
-		nk_text_format(out, "%s%s%s", is_untyped ? "dyn float: " : "", number,
-		               strpbrk(number, ".einf") ? "" : ".0");
-	} else if (nk_type_is_integer(value->dtype->id)) {
-		nk_text_append_string(out, is_untyped ? "dyn int: " : "");
-		format_integer(out, value->integer);
-	} else if (value->dtype->id == NK_TYPE_STRING) {
-		nk_text_append_char(out, '"');
-		nk_text_append(out, value->bytes, value->n_bytes);
-		nk_text_append_char(out, '"');
-	} else if (value->dtype->id == NK_TYPE_DECIMAL && value->dtype->scale > 0) {
-		__int128 scale = nk_power_of_ten(value->dtype->scale), v = value->integer;
-		nk_text_append_string(out, v < 0 ? "-" : "");
-		v = v < 0 ? -v : v;
-		format_integer(out, v / scale);
-		nk_text_format(out, ".%0*" PRId64, value->dtype->scale, (int64_t)(v % scale));
-	} else if (value->dtype->id == NK_TYPE_DATE) {
-		/* civil date from days: Hinnant, "chrono-Compatible Low-Level Date Algorithms" */
-		int64_t z = (int64_t)value->integer + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
-		int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-		int64_t mp = (5 * doy + 2) / 153, day = doy - (153 * mp + 2) / 5 + 1, month = mp < 10 ? mp + 3 : mp - 9;
-		nk_text_format(out, "%04" PRId64 "-%02" PRId64 "-%02" PRId64, yoe + era * 400 + (month <= 2), month, day);
-	} else if (nk_type_is_textual(value->dtype->id)) {
-		nk_text_append_string(out, "b\"...\"");
-	} else if (nk_type_is_nested(value->dtype->id)) {
-		nk_text_append_string(out, "[...]");
-	} else {
-		format_integer(out, value->integer);
-		nk_text_format(out, ".%s", value->dtype->text);
-	}
+	nk_print_options options = {.full_floats = true, .string_length = -1};
+	if (is_untyped && !value->is_null)
+		nk_text_append_string(out, nk_type_is_float(value->dtype->id)     ? "dyn float: "
+		                           : nk_type_is_integer(value->dtype->id) ? "dyn int: "
+		                                                                  : "");
+	nk_print_scalar(out, value, true, &options);
 }
 
 /* The pieces of a call, pushed last first. Works on both kinds of trees: args are opaque node pointers. */
-static bool push_call(stack *s, const nk_func *func, const void *const *args, int n_args, const nk_option *options,
-                      nk_text *out)
+static bool push_call(stack *s, const nk_func *func, const void *const *args, int n_args,
+                      const nk_option *options, nk_text *out)
 {
 	const char *name = func->name, *sign = n_args == 2 ? infix(name) : NULL;
 	if (sign) {
@@ -117,11 +70,12 @@ static bool push_call(stack *s, const nk_func *func, const void *const *args, in
 	}
 	if (strcmp(name, "when") == 0) {
 		nk_text_append_string(out, "when(");
-		return push(s, NULL, ")") && push(s, args[2], NULL) && push(s, NULL, ").otherwise(") && push(s, args[1], NULL) &&
-		       push(s, NULL, ").then(") && push(s, args[0], NULL);
+		return push(s, NULL, ")") && push(s, args[2], NULL) && push(s, NULL, ").otherwise(") &&
+		       push(s, args[1], NULL) && push(s, NULL, ").then(") && push(s, args[0], NULL);
 	}
 	if (strcmp(name, "cast") == 0) {
-		if (!push(s, NULL, ")") || !push(s, NULL, options && options[0].dtype ? options[0].dtype->text : "?") ||
+		if (!push(s, NULL, ")") ||
+		    !push(s, NULL, options && options[0].dtype ? options[0].dtype->text : "?") ||
 		    !push(s, NULL, ".cast("))
 			return false;
 		return push(s, args[0], NULL);
@@ -155,7 +109,8 @@ static bool push_over(stack *s, const nk_over *over, const void *const *args)
 	return push(s, NULL, over->n_order ? ".over(partition_by: [" : ".over([") && push(s, args[0], NULL);
 }
 
-static const char *const selector_names[] = {"all", "by_name", "by_dtype", "by_class", "by_index", "starts_with", "ends_with", "contains", "matches"};
+static const char *const selector_names[] = {"all",      "by_name",     "by_dtype",  "by_class",
+                                             "by_index", "starts_with", "ends_with", "contains", "matches"};
 
 void nk__expr_format(const nk_expr *expr, nk_text *out)
 {
@@ -174,29 +129,27 @@ void nk__expr_format(const nk_expr *expr, nk_text *out)
 		}
 		const nk_expr *node = at.node;
 		switch (node->kind) {
-		case NK_EXPR_COLUMN:
-			nk_text_format(out, "col(\"%s\")", node->name);
-			break;
-		case NK_EXPR_LITERAL:
-			format_literal(out, &node->literal, node->is_untyped);
-			break;
+		case NK_EXPR_COLUMN: nk_text_format(out, "col(\"%s\")", node->name); break;
+		case NK_EXPR_LITERAL: format_literal(out, &node->literal, node->is_untyped); break;
 		case NK_EXPR_SERIES:
 			nk_text_append_string(out, "Series");
 			if (node->name[0])
 				nk_text_format(out, "[%s]", node->name);
 			break;
 		case NK_EXPR_ALIAS:
-			ok = push(&s, NULL, "\")") && push(&s, NULL, node->name) && push(&s, NULL, ".alias(\"") && push(&s, node->args[0], NULL);
+			ok = push(&s, NULL, "\")") && push(&s, NULL, node->name) && push(&s, NULL, ".alias(\"") &&
+			     push(&s, node->args[0], NULL);
 			break;
 		case NK_EXPR_RENAME:
-			ok = push(&s, NULL, node->rename == NK_RENAME_KEEP ? ".name.keep()" : ".name.rename()") && push(&s, node->args[0], NULL);
+			ok = push(&s, NULL, node->rename == NK_RENAME_KEEP ? ".name.keep()" : ".name.rename()") &&
+			     push(&s, node->args[0], NULL);
 			break;
 		case NK_EXPR_SELECTOR:
 			if (node->selector >= NK_SELECT_UNION) {
 				static const char *const signs[] = {" | ", " & ", " - ", " ^ "};
 				nk_text_append_char(out, '[');
-				ok = push(&s, NULL, "]") && push(&s, node->args[1], NULL) && push(&s, NULL, signs[node->selector - NK_SELECT_UNION]) &&
-				     push(&s, node->args[0], NULL);
+				ok = push(&s, NULL, "]") && push(&s, node->args[1], NULL) &&
+				     push(&s, NULL, signs[node->selector - NK_SELECT_UNION]) && push(&s, node->args[0], NULL);
 				break;
 			}
 			nk_text_format(out, "cs.%s(", selector_names[node->selector]);
@@ -209,9 +162,7 @@ void nk__expr_format(const nk_expr *expr, nk_text *out)
 		case NK_EXPR_CALL:
 			ok = push_call(&s, node->func, (const void *const *)node->args, node->n_args, node->options, out);
 			break;
-		case NK_EXPR_OVER:
-			ok = push_over(&s, &node->over, (const void *const *)node->args);
-			break;
+		case NK_EXPR_OVER: ok = push_over(&s, &node->over, (const void *const *)node->args); break;
 		}
 	}
 	if (!ok)

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <lz4.h>
+#include <lz4frame.h>
 #include <string.h>
 #include <threads.h>
 #include <zstd.h>
@@ -13,7 +14,7 @@
 
 const char *nk__codec_name(nk_codec codec)
 {
-	static const char *const names[NK_CODEC_N] = {"uncompressed", "snappy", "zstd", "lz4_raw"};
+	static const char *const names[NK_CODEC_N] = {"uncompressed", "snappy", "zstd", "lz4_raw", "lz4"};
 	return names[codec];
 }
 
@@ -54,6 +55,33 @@ static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, 
 	return NK_OK;
 }
 
+/* Frames that carry no checksum need no more than a context, which is small. */
+static nk_status decompress_lz4_frame(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out, nk_error *err)
+{
+	LZ4F_dctx *context;
+	if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an lz4 context");
+	static const LZ4F_decompressOptions_t options = {.stableDst = 1};
+	size_t left = 1;
+	int64_t n_read = 0, n_written = 0;
+	while (left > 0) {
+		size_t n_from = (size_t)(n_in - n_read), n_to = (size_t)(n_out - n_written);
+		left = LZ4F_decompress(context, out + n_written, &n_to, in + n_read, &n_from, &options);
+		n_read += (int64_t)n_from;
+		n_written += (int64_t)n_to;
+		if (LZ4F_isError(left) || (n_from == 0 && n_to == 0))
+			break;
+	}
+	LZ4F_freeDecompressionContext(context);
+	if (left != 0)
+		return nk_fail(err, NK_COMPUTE, "corrupt lz4 frame of %lld bytes: %s", (long long)n_in,
+		               LZ4F_isError(left) ? LZ4F_getErrorName(left) : "it does not end where it should");
+	if (n_written != n_out)
+		return nk_fail(err, NK_COMPUTE, "corrupt lz4 frame: %lld bytes instead of %lld", (long long)n_written,
+		               (long long)n_out);
+	return NK_OK;
+}
+
 nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out,
                                nk_error *err)
 {
@@ -76,6 +104,8 @@ nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, 
 		    LZ4_decompress_safe((const char *)in, (char *)out, (int)n_in, (int)n_out) == (int)n_out)
 			return NK_OK;
 		break;
+	case NK_CODEC_LZ4_FRAME:
+		return decompress_lz4_frame(in, n_in, out, n_out, err);
 	case NK_CODEC_N:
 		break;
 	}
@@ -91,6 +121,8 @@ int64_t nk__codec_bound(nk_codec codec, int64_t n_in)
 		return (int64_t)ZSTD_compressBound((size_t)n_in);
 	case NK_CODEC_LZ4_RAW:
 		return n_in + n_in / 255 + 16;
+	case NK_CODEC_LZ4_FRAME:
+		return (int64_t)LZ4F_compressFrameBound((size_t)n_in, NULL);
 	default:
 		return n_in;
 	}
@@ -100,7 +132,7 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
                              nk_error *err)
 {
 	int64_t n_room = nk__codec_bound(codec, n_in);
-	if (n_in > INT_MAX)
+	if (n_in > INT_MAX && (codec == NK_CODEC_SNAPPY || codec == NK_CODEC_LZ4_RAW))
 		return nk_fail(err, NK_COMPUTE, "a block of %lld bytes is too large to compress", (long long)n_in);
 	switch (codec) {
 	case NK_CODEC_NONE:
@@ -123,6 +155,13 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
 		if (n <= 0)
 			return nk_fail(err, NK_COMPUTE, "lz4 refused a block");
 		*n_out = n;
+		return NK_OK;
+	}
+	case NK_CODEC_LZ4_FRAME: {
+		size_t n = LZ4F_compressFrame(out, (size_t)n_room, in, (size_t)n_in, NULL);
+		if (LZ4F_isError(n))
+			return nk_fail(err, NK_COMPUTE, "lz4: %s", LZ4F_getErrorName(n));
+		*n_out = (int64_t)n;
 		return NK_OK;
 	}
 	case NK_CODEC_N:

@@ -14,6 +14,7 @@ typedef enum nk_codec {
 	NK_CODEC_SNAPPY,
 	NK_CODEC_ZSTD,
 	NK_CODEC_LZ4_RAW, /* one LZ4 block without a frame */
+	NK_CODEC_LZ4_FRAME,
 	NK_CODEC_N,
 } nk_codec;
 

@@ -1,0 +1,381 @@
+/* The sink: batches are gathered until they make a record batch, which is written at once. The file has a temporary name
+ * until finish has renamed it, so that nobody ever sees half of one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "io/ipc/body.h"
+#include "io/ipc/ipc.h"
+#include "io/ipc/schema_write.h"
+
+enum { ROWS_DEFAULT = 122880, V5 = 4, PIECES_AT_ONCE = 512 };
+enum { HEADER_SCHEMA = 1, HEADER_BATCH = 3 };
+
+static const char magic[8] = "ARROW1";
+
+typedef struct written {
+	int64_t offset, n_metadata, n_body;
+} written;
+
+typedef struct ipc_sink {
+	nk_sink base;
+	bool is_stream, uses_views;
+	int64_t batch_rows;
+	nk_memory *memory;
+	nk_schema *schema;
+	nk_ipc_body body;
+	int64_t n_parts, parts_capacity, n_rows; /* gathered so far: n_parts arrays of each column */
+	nk_array **parts;
+	int64_t n_batches, batches_capacity;
+	written *batches;
+	int64_t n_written;
+	int descriptor;
+	char *path, *temporary;
+} ipc_sink;
+
+static nk_status out_of_memory(nk_error *err)
+{
+	return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow writer");
+}
+
+/* ---- Bytes ---- */
+
+static nk_status put_all(ipc_sink *sink, struct iovec *pieces, int n, nk_error *err)
+{
+	while (n > 0) {
+		ssize_t n_done = writev(sink->descriptor, pieces, n);
+		if (n_done < 0 && errno == EINTR)
+			continue;
+		if (n_done < 0)
+			return nk_fail(err, NK_IO, "%s: %s", strerror(errno), sink->path);
+		sink->n_written += n_done;
+		while (n > 0 && (size_t)n_done >= pieces->iov_len) {
+			n_done -= (ssize_t)pieces->iov_len;
+			pieces++;
+			n--;
+		}
+		if (n > 0) {
+			pieces->iov_base = (char *)pieces->iov_base + n_done;
+			pieces->iov_len -= (size_t)n_done;
+		}
+	}
+	return NK_OK;
+}
+
+static nk_status put(ipc_sink *sink, const void *bytes, int64_t n, nk_error *err)
+{
+	struct iovec piece = {(void *)bytes, (size_t)n};
+	return n > 0 ? put_all(sink, &piece, 1, err) : NK_OK;
+}
+
+static nk_status put_body(ipc_sink *sink, nk_error *err)
+{
+	static const char zeros[NK_IPC_ALIGNMENT];
+	const nk_ipc_body *body = &sink->body;
+	struct iovec pieces[PIECES_AT_ONCE];
+	int n = 0;
+	for (int64_t i = 0; i < body->n_buffers; i++) {
+		const nk_ipc_piece *piece = &body->pieces[i];
+		int64_t n_padding = -piece->n_bytes & (NK_IPC_ALIGNMENT - 1);
+		if (piece->n_bytes > 0)
+			pieces[n++] = (struct iovec){(void *)piece->bytes, (size_t)piece->n_bytes};
+		if (n_padding > 0)
+			pieces[n++] = (struct iovec){(void *)zeros, (size_t)n_padding};
+		if (n > PIECES_AT_ONCE - 2) {
+			NK_TRY(put_all(sink, pieces, n, err));
+			n = 0;
+		}
+	}
+	return put_all(sink, pieces, n, err);
+}
+
+/* ---- Messages ---- */
+
+static int64_t begin_message(nk_text *text, int header, int64_t n_body)
+{
+	nk_fb_field fields[] = {{3, 8, n_body}, NK_FB_REFERENCE(2), {0, 2, V5}, {1, 1, header}};
+	nk__fb_begin(text);
+	return nk__fb_put_table(text, fields, NK_COUNT(fields));
+}
+
+/* The metadata with their length, padded so that the body behind them is aligned in the file. */
+static nk_status put_message(ipc_sink *sink, nk_text *text, int64_t *n_metadata, nk_error *err)
+{
+	enum { PREFIX = 8 };
+	NK_TRY(nk_text_finish(text, err));
+	int64_t n_padding = -(sink->n_written + PREFIX + text->n_bytes) & (NK_IPC_ALIGNMENT - 1);
+	uint32_t prefix[2] = {UINT32_MAX, (uint32_t)(text->n_bytes + n_padding)};
+	for (int64_t i = 0; i < n_padding; i++)
+		nk_text_append_char(text, 0);
+	NK_TRY(nk_text_finish(text, err));
+	*n_metadata = PREFIX + text->n_bytes;
+	NK_TRY(put(sink, prefix, PREFIX, err));
+	return put(sink, text->bytes, text->n_bytes, err);
+}
+
+static nk_status put_schema(ipc_sink *sink, nk_error *err)
+{
+	NK_TEXT(text);
+	int64_t message = begin_message(&text, HEADER_SCHEMA, 0), n_metadata;
+	nk__fb_link(&text, message, 2, nk__ipc_put_schema(&text, sink->schema, sink->uses_views));
+	return put_message(sink, &text, &n_metadata, err);
+}
+
+static void describe_batch(const nk_ipc_body *body, int64_t n_rows, nk_text *text)
+{
+	enum { LZ4 = 0, ZSTD = 1, PAIR_BYTES = 16 };
+	int64_t message = begin_message(text, HEADER_BATCH, body->n_bytes);
+	nk_fb_field fields[5] = {{0, 8, n_rows}, NK_FB_REFERENCE(1), NK_FB_REFERENCE(2)};
+	int n_fields = 3;
+	if (body->codec != NK_CODEC_NONE)
+		fields[n_fields++] = NK_FB_REFERENCE(3);
+	if (body->n_variadic > 0)
+		fields[n_fields++] = NK_FB_REFERENCE(4);
+	int64_t table = nk__fb_put_table(text, fields, n_fields);
+	nk__fb_link(text, message, 2, table);
+	int64_t nodes = nk__fb_put_vector(text, body->n_nodes, PAIR_BYTES, 8);
+	nk__fb_link(text, table, 1, nodes);
+	for (int64_t i = 0; i < body->n_nodes; i++) {
+		nk__fb_set64(text, nodes + 4 + PAIR_BYTES * i, body->nodes[i].n_rows);
+		nk__fb_set64(text, nodes + 12 + PAIR_BYTES * i, body->nodes[i].n_nulls);
+	}
+	int64_t buffers = nk__fb_put_vector(text, body->n_buffers, PAIR_BYTES, 8);
+	nk__fb_link(text, table, 2, buffers);
+	for (int64_t i = 0; i < body->n_buffers; i++) {
+		nk__fb_set64(text, buffers + 4 + PAIR_BYTES * i, body->spans[i].offset);
+		nk__fb_set64(text, buffers + 12 + PAIR_BYTES * i, body->spans[i].n_bytes);
+	}
+	if (body->codec != NK_CODEC_NONE) {
+		nk_fb_field codec[] = {{0, 1, body->codec == NK_CODEC_ZSTD ? ZSTD : LZ4}, {1, 1, 0}};
+		nk__fb_link(text, table, 3, nk__fb_put_table(text, codec, NK_COUNT(codec)));
+	}
+	if (body->n_variadic > 0) {
+		int64_t counts = nk__fb_put_vector(text, body->n_variadic, 8, 8);
+		nk__fb_link(text, table, 4, counts);
+		for (int64_t i = 0; i < body->n_variadic; i++)
+			nk__fb_set64(text, counts + 4 + 8 * i, body->variadic[i]);
+	}
+}
+
+static nk_status put_batch(ipc_sink *sink, int64_t n_rows, nk_error *err)
+{
+	NK_TEXT(text);
+	NK_TRY(NK_GROW(sink->memory, &sink->batches, &sink->batches_capacity, sink->n_batches + 1, err));
+	written *batch = &sink->batches[sink->n_batches];
+	*batch = (written){.offset = sink->n_written, .n_body = sink->body.n_bytes};
+	describe_batch(&sink->body, n_rows, &text);
+	NK_TRY(put_message(sink, &text, &batch->n_metadata, err));
+	NK_TRY(put_body(sink, err));
+	sink->n_batches++;
+	return NK_OK;
+}
+
+static nk_status put_footer(ipc_sink *sink, nk_error *err)
+{
+	enum { BLOCK_BYTES = 24 };
+	NK_TEXT(text);
+	nk_fb_field fields[] = {NK_FB_REFERENCE(1), NK_FB_REFERENCE(2), NK_FB_REFERENCE(3), {0, 2, V5}};
+	nk__fb_begin(&text);
+	int64_t footer = nk__fb_put_table(&text, fields, NK_COUNT(fields));
+	nk__fb_link(&text, footer, 1, nk__ipc_put_schema(&text, sink->schema, sink->uses_views));
+	nk__fb_link(&text, footer, 2, nk__fb_put_vector(&text, 0, BLOCK_BYTES, 8));
+	int64_t blocks = nk__fb_put_vector(&text, sink->n_batches, BLOCK_BYTES, 8);
+	nk__fb_link(&text, footer, 3, blocks);
+	for (int64_t i = 0; i < sink->n_batches; i++) {
+		int64_t place = blocks + 4 + BLOCK_BYTES * i;
+		nk__fb_set64(&text, place, sink->batches[i].offset);
+		nk__fb_set64(&text, place + 8, sink->batches[i].n_metadata);
+		nk__fb_set64(&text, place + 16, sink->batches[i].n_body);
+	}
+	NK_TRY(nk_text_finish(&text, err));
+	uint32_t n = (uint32_t)text.n_bytes;
+	NK_TRY(put(sink, text.bytes, text.n_bytes, err));
+	NK_TRY(put(sink, &n, sizeof n, err));
+	return put(sink, magic, 6, err);
+}
+
+/* ---- Record batches ---- */
+
+static nk_array **parts_of(ipc_sink *sink, int column) { return sink->parts + column * sink->parts_capacity; }
+
+static void drop_parts(ipc_sink *sink)
+{
+	for (int i = 0; i < sink->schema->n_fields; i++)
+		for (int64_t k = 0; k < sink->n_parts; k++)
+			nk_array_unref(parts_of(sink, i)[k]);
+	sink->n_parts = sink->n_rows = 0;
+}
+
+static nk_status add_column(ipc_sink *sink, int i, struct ArrowArray *out, nk_error *err)
+{
+	NK_AUTO(nk_array) all = NULL;
+	if (sink->n_parts == 1)
+		all = nk_array_ref(*parts_of(sink, i));
+	else
+		NK_TRY(nk_array_concat(sink->memory, parts_of(sink, i), (int)sink->n_parts, &all, err));
+	NK_TRY(nk_array_to_arrow(sink->memory, all, out, err));
+	return nk__ipc_body_add(&sink->body, out, sink->schema->fields[i].dtype, err);
+}
+
+/* Write what was gathered as one record batch. */
+static nk_status flush(ipc_sink *sink, nk_error *err)
+{
+	int n_columns = sink->schema->n_fields;
+	struct ArrowArray *arrays = calloc((size_t)n_columns + 1, sizeof *arrays);
+	if (!arrays)
+		return out_of_memory(err);
+	nk_status status = NK_OK;
+	for (int i = 0; status == NK_OK && i < n_columns; i++)
+		status = add_column(sink, i, &arrays[i], err);
+	if (status == NK_OK)
+		status = put_batch(sink, sink->n_rows, err);
+	nk__ipc_body_clear(&sink->body);
+	for (int i = 0; i < n_columns; i++)
+		if (arrays[i].release)
+			arrays[i].release(&arrays[i]);
+	free(arrays);
+	drop_parts(sink);
+	return status;
+}
+
+static nk_status make_room(ipc_sink *sink, nk_error *err)
+{
+	if (sink->n_parts < sink->parts_capacity)
+		return NK_OK;
+	int64_t capacity = NK_MAX(2 * sink->parts_capacity, (int64_t)16);
+	nk_array **larger = calloc((size_t)(capacity * sink->schema->n_fields) + 1, sizeof(nk_array *));
+	if (!larger)
+		return out_of_memory(err);
+	for (int i = 0; i < sink->schema->n_fields; i++)
+		if (sink->n_parts > 0)
+			memcpy(larger + i * capacity, parts_of(sink, i), (size_t)sink->n_parts * sizeof(nk_array *));
+	free(sink->parts);
+	sink->parts = larger;
+	sink->parts_capacity = capacity;
+	return NK_OK;
+}
+
+static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
+{
+	ipc_sink *sink = (ipc_sink *)base;
+	int64_t n_rows;
+	for (int64_t row = 0; row < batch->n_rows; row += n_rows) {
+		n_rows = NK_MIN(sink->batch_rows - sink->n_rows, batch->n_rows - row);
+		NK_TRY(make_room(sink, err));
+		for (int i = 0; i < sink->schema->n_fields; i++) {
+			nk_array **part = &parts_of(sink, i)[sink->n_parts];
+			nk_status status = nk_array_slice(sink->memory, batch->columns[i], row, n_rows, part, err);
+			if (status != NK_OK) {
+				while (i-- > 0)
+					nk_array_unref(parts_of(sink, i)[sink->n_parts]);
+				return status;
+			}
+		}
+		sink->n_parts++;
+		sink->n_rows += n_rows;
+		if (sink->n_rows == sink->batch_rows)
+			NK_TRY(flush(sink, err));
+	}
+	return NK_OK;
+}
+
+/* ---- The sink's functions ---- */
+
+static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *memory, nk_error *err)
+{
+	ipc_sink *sink = (ipc_sink *)base;
+	sink->memory = sink->body.memory = nk_memory_ref(memory);
+	NK_TRY(nk_schema_new(schema->fields, schema->n_fields, &sink->schema, err));
+	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (sink->descriptor < 0)
+		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno),
+		               sink->path);
+	if (!sink->is_stream)
+		NK_TRY(put(sink, magic, sizeof magic, err));
+	return put_schema(sink, err);
+}
+
+static nk_status sink_finish(nk_sink *base, nk_error *err)
+{
+	static const uint32_t end[2] = {UINT32_MAX, 0};
+	ipc_sink *sink = (ipc_sink *)base;
+	if (sink->n_rows > 0)
+		NK_TRY(flush(sink, err));
+	NK_TRY(put(sink, end, sizeof end, err));
+	if (!sink->is_stream)
+		NK_TRY(put_footer(sink, err));
+	int failed = close(sink->descriptor);
+	sink->descriptor = -1;
+	if (failed || rename(sink->temporary, sink->path) < 0) {
+		int error = errno;
+		unlink(sink->temporary);
+		return nk_fail(err, NK_IO, "%s: %s", strerror(error), sink->path);
+	}
+	return NK_OK;
+}
+
+static void sink_free(nk_sink *base)
+{
+	ipc_sink *sink = (ipc_sink *)base;
+	if (sink->descriptor >= 0) {
+		close(sink->descriptor);
+		unlink(sink->temporary);
+	}
+	if (sink->schema)
+		drop_parts(sink);
+	nk__ipc_body_release(&sink->body);
+	if (sink->memory)
+		nk_free(sink->memory, sink->batches, sink->batches_capacity * (int64_t)sizeof *sink->batches);
+	nk_memory_unref(sink->memory);
+	nk_schema_unref(sink->schema);
+	free(sink->parts);
+	free(sink->path);
+	free(sink->temporary);
+	free(sink);
+}
+
+static const nk_sink_ops sink_ops = {
+	.open = sink_open, .write = sink_write, .finish = sink_finish, .free = sink_free};
+
+static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
+{
+	*out = !name || strcmp(name, "uncompressed") == 0 ? NK_CODEC_NONE
+	       : strcmp(name, "lz4") == 0                 ? NK_CODEC_LZ4_FRAME
+	       : strcmp(name, "zstd") == 0                ? NK_CODEC_ZSTD
+	                                                  : NK_CODEC_N;
+	if (*out == NK_CODEC_N)
+		return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, lz4, zstd, got \"%s\"", name);
+	return NK_OK;
+}
+
+nk_status nk_ipc_sink_new(const char *path, const nk_sink_ipc_options *options, nk_sink **out, nk_error *err)
+{
+	nk_sink_ipc_options none = NK_OPTIONS(nk_sink_ipc_options);
+	options = options ? options : &none;
+	ipc_sink *sink = calloc(1, sizeof *sink);
+	if (!sink)
+		return out_of_memory(err);
+	sink->base.ops = &sink_ops;
+	sink->descriptor = -1;
+	NK_AUTO(nk_sink) made = &sink->base;
+	NK_TRY(codec_of(options->compression, &sink->body.codec, err));
+	if (options->record_batch_rows < 0)
+		return nk_fail(err, NK_VALUE, "a record batch cannot have %lld rows",
+		               (long long)options->record_batch_rows);
+	sink->is_stream = options->is_stream;
+	sink->uses_views = sink->body.uses_views = !options->no_views;
+	sink->batch_rows = options->record_batch_rows ? options->record_batch_rows : ROWS_DEFAULT;
+	size_t n_path = strlen(path);
+	sink->path = strdup(path);
+	sink->temporary = malloc(n_path + sizeof ".part");
+	if (!sink->path || !sink->temporary)
+		return out_of_memory(err);
+	memcpy(sink->temporary, path, n_path);
+	memcpy(sink->temporary + n_path, ".part", sizeof ".part");
+	*out = NK_STEAL(made);
+	return NK_OK;
+}
