@@ -18,8 +18,8 @@ static int fail(const nk_error *err)
 	return 1;
 }
 
-static nk_status read_column(nk_source *source, nk_memory *memory, int column, nk_scan_counters *counters, int64_t *n_ns,
-                             nk_error *err)
+static nk_status read_column(nk_source *source, nk_memory *memory, int column, nk_scan_counters *counters,
+                             int64_t *n_ns, nk_error *err)
 {
 	nk_scan_request request = {
 		.n_columns = 1,

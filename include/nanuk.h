@@ -24,25 +24,25 @@ extern "C" {
 typedef enum nk_status {
 	NK_OK = 0,
 	NK_OUT_OF_MEMORY,
-	NK_INVALID_OPERATION,      /* the operation does not exist for these dtypes or values */
-	NK_SCHEMA_MISMATCH,        /* dtypes or columns differ from what is needed */
+	NK_INVALID_OPERATION, /* the operation does not exist for these dtypes or values */
+	NK_SCHEMA_MISMATCH,   /* dtypes or columns differ from what is needed */
 	NK_COLUMN_NOT_FOUND,
 	NK_STRUCT_FIELD_NOT_FOUND,
-	NK_DUPLICATE,              /* a column name twice */
-	NK_SHAPE,                  /* lengths or widths differ */
-	NK_COMPUTE,                /* a value cannot be computed, a file cannot be decoded */
+	NK_DUPLICATE, /* a column name twice */
+	NK_SHAPE,     /* lengths or widths differ */
+	NK_COMPUTE,   /* a value cannot be computed, a file cannot be decoded */
 	NK_NO_DATA,
 	NK_OUT_OF_BOUNDS,
 	NK_IO,
 	NK_FILE_NOT_FOUND,
-	NK_VALUE,                  /* an argument has a wrong value */
-	NK_TYPE,                   /* an argument has a wrong type */
-	NK_OVERFLOW,               /* a value does not fit its type */
+	NK_VALUE,    /* an argument has a wrong value */
+	NK_TYPE,     /* an argument has a wrong type */
+	NK_OVERFLOW, /* a value does not fit its type */
 	NK_CANCELLED,
-	NK_FOREIGN,                /* a callback failed; its payload travels in nk_error */
+	NK_FOREIGN, /* a callback failed; its payload travels in nk_error */
 	NK_SQL_INTERFACE,
 	NK_SQL_SYNTAX,
-	NK_NOT_IMPLEMENTED,        /* the registry has no such function */
+	NK_NOT_IMPLEMENTED, /* the registry has no such function */
 	NK_STATUS_N
 } nk_status;
 
@@ -155,7 +155,13 @@ typedef struct nk_value {
 
 typedef struct nk_expr nk_expr;
 
-typedef enum nk_option_type { NK_ARG_BOOL, NK_ARG_INT, NK_ARG_FLOAT, NK_ARG_STRING, NK_ARG_DTYPE } nk_option_type;
+typedef enum nk_option_type {
+	NK_ARG_BOOL,
+	NK_ARG_INT,
+	NK_ARG_FLOAT,
+	NK_ARG_STRING,
+	NK_ARG_DTYPE
+} nk_option_type;
 
 /* A named option of a function call. string also carries dtypes as text. */
 typedef struct nk_named_option {
@@ -171,21 +177,23 @@ NK_API nk_status nk_expr_column(const char *name, nk_expr **out, nk_error *err);
 NK_API nk_status nk_expr_literal(const nk_value *value, nk_expr **out, nk_error *err);
 NK_API nk_status nk_expr_series(nk_series *series, nk_expr **out, nk_error *err);
 /* Any function of the registry by name: "add", "sum", "str.contains". `nk_functions` lists them. */
-NK_API nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, const nk_named_option *options,
-                              int n_options, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args,
+                              const nk_named_option *options, int n_options, nk_expr **out, nk_error *err);
 NK_API nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
 /* Output names: how is "keep", "prefix", "suffix", "to_uppercase" or "to_lowercase"; affix may be NULL. */
-NK_API nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_rename(nk_expr *expr, const char *how, const char *affix, nk_expr **out,
+                                nk_error *err);
 /* `inner` over the items of the lists or the fields of the Structs that `outer` gives; it uses the functions "element" or
  * "field" for them. how: "eval" gives lists of results, "agg" lists or one value a list, "filter" the items where inner is
  * true, "fields" inner over the fields. */
-NK_API nk_status nk_expr_within(const char *how, nk_expr *outer, nk_expr *inner, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_within(const char *how, nk_expr *outer, nk_expr *inner, nk_expr **out,
+                                nk_error *err);
 /* The expression within groups of rows with equal partition_by, whose rows are taken in the order of order_by.
  * mapping_strategy: "group_to_rows" puts results at their rows, "join" gives every row the list of its group's results,
  * "explode" strings the groups' results together; one value a group is repeated in the first two. */
-NK_API nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by, nk_expr *const *order_by,
-                              int n_order_by, bool descending, bool nulls_last, const char *mapping_strategy,
-                              nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by,
+                              nk_expr *const *order_by, int n_order_by, bool descending, bool nulls_last,
+                              const char *mapping_strategy, nk_expr **out, nk_error *err);
 NK_API nk_expr *nk_expr_ref(nk_expr *expr);
 NK_API void nk_expr_unref(nk_expr *expr);
 /* The name of the result; NULL where a selector decides. Borrowed. */
@@ -199,11 +207,12 @@ NK_API nk_status nk_expr_root_names(const nk_expr *expr, char **out, nk_error *e
  * "classes" (names are "integer", "float", "numeric", "string", "temporal", "boolean", "decimal", "date",
  * "datetime", "duration", "time", "binary", "nested", "list", "struct", "signed_integer", "unsigned_integer",
  * "null"). strict: names must exist. */
-NK_API nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict, nk_expr **out,
-                                  nk_error *err);
+NK_API nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict,
+                                  nk_expr **out, nk_error *err);
 NK_API nk_status nk_expr_selector_positions(const int64_t *positions, int n, nk_expr **out, nk_error *err);
 /* how: "union", "intersect", "except", "xor". */
-NK_API nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err);
+NK_API nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out,
+                                          nk_error *err);
 NK_API bool nk_expr_is_selector(const nk_expr *expr);
 /* What an expression is: "column", "literal", "series", "call", "alias", "rename", "over" or "selector". */
 NK_API const char *nk_expr_form(const nk_expr *expr);
@@ -235,20 +244,24 @@ NK_API int nk_series_sorted(const nk_series *series);
 NK_API nk_status nk_series_set_sorted(nk_series *series, int sorted, nk_series **out, nk_error *err);
 NK_API nk_status nk_series_rename(nk_series *series, const char *name, nk_series **out, nk_error *err);
 /* Negative offsets count from the end; what lies outside is left out. */
-NK_API nk_status nk_series_slice(nk_series *series, int64_t offset, int64_t length, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_slice(nk_series *series, int64_t offset, int64_t length, nk_series **out,
+                                 nk_error *err);
 NK_API nk_status nk_series_append(nk_series *const *parts, int n_parts, nk_series **out, nk_error *err);
 NK_API nk_status nk_series_rechunk(nk_series *series, nk_series **out, nk_error *err);
 /* Row `row`; bytes live as long as the series; a nested value's series is owned by the caller. */
 NK_API nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk_error *err);
 /* A function of the registry applied at once; length-1 arguments broadcast. The name is the first argument's. */
-NK_API nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
-                                int n_options, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_call(const char *function, nk_series *const *args, int n_args,
+                                const nk_named_option *options, int n_options, nk_series **out,
+                                nk_error *err);
 /* The same when the result is one value, which is handed out; its bytes live as long as *owner (a series to be released, or
  * NULL when nothing needs it), a nested value's series is the caller's. Fails with NK_SHAPE when there are more. */
-NK_API nk_status nk_series_value(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
-                                 int n_options, nk_value *out, nk_series **owner, nk_error *err);
+NK_API nk_status nk_series_value(const char *function, nk_series *const *args, int n_args,
+                                 const nk_named_option *options, int n_options, nk_value *out,
+                                 nk_series **owner, nk_error *err);
 /* A series of n copies of one value. */
-NK_API nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out,
+                                    nk_error *err);
 
 /* Build a series value by value. Nested dtypes: append to the child, then nk_series_builder_nested closes the row. */
 typedef struct nk_series_builder nk_series_builder;
@@ -256,21 +269,26 @@ NK_API nk_status nk_series_builder_new(const char *dtype, nk_series_builder **ou
 NK_API void nk_series_builder_free(nk_series_builder *builder);
 NK_API nk_status nk_series_builder_null(nk_series_builder *builder, nk_error *err);
 NK_API nk_status nk_series_builder_boolean(nk_series_builder *builder, bool value, nk_error *err);
-NK_API nk_status nk_series_builder_integer(nk_series_builder *builder, uint64_t low, int64_t high, nk_error *err);
+NK_API nk_status nk_series_builder_integer(nk_series_builder *builder, uint64_t low, int64_t high,
+                                           nk_error *err);
 NK_API nk_status nk_series_builder_float(nk_series_builder *builder, double value, nk_error *err);
-NK_API nk_status nk_series_builder_bytes(nk_series_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err);
+NK_API nk_status nk_series_builder_bytes(nk_series_builder *builder, const char *bytes, int64_t n_bytes,
+                                         nk_error *err);
 NK_API nk_status nk_series_builder_nested(nk_series_builder *builder, nk_error *err);
 NK_API nk_series_builder *nk_series_builder_child(nk_series_builder *builder, int i); /* borrowed */
-NK_API nk_status nk_series_builder_finish(nk_series_builder *builder, const char *name, nk_series **out, nk_error *err);
+NK_API nk_status nk_series_builder_finish(nk_series_builder *builder, const char *name, nk_series **out,
+                                          nk_error *err);
 
 /* ---- Frames ---- */
 
 typedef struct nk_frame nk_frame;
 
-NK_API nk_status nk_frame_import(struct ArrowArrayStream *stream, nk_frame **out, nk_error *err); /* takes over */
+NK_API nk_status nk_frame_import(struct ArrowArrayStream *stream, nk_frame **out,
+                                 nk_error *err); /* takes over */
 NK_API nk_status nk_frame_export(nk_frame *frame, struct ArrowArrayStream *out, nk_error *err);
 /* Series of equal length (NK_SHAPE) and different names (NK_DUPLICATE); height counts when there are none. */
-NK_API nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t height, nk_frame **out, nk_error *err);
+NK_API nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t height, nk_frame **out,
+                                      nk_error *err);
 NK_API nk_frame *nk_frame_ref(nk_frame *frame);
 NK_API void nk_frame_unref(nk_frame *frame);
 NK_API int64_t nk_frame_height(const nk_frame *frame);
@@ -283,23 +301,25 @@ NK_API nk_status nk_frame_column(nk_frame *frame, int column, nk_series **out, n
 /* How tables are printed; zero is the default everywhere. */
 typedef struct nk_format_options {
 	int64_t size;
-	int max_rows;         /* 0: 10; negative: all */
-	int max_columns;      /* 0: 8; negative: all */
-	int max_string;       /* 0: 30 code points */
-	int max_list;         /* 0: 3 items */
-	int width;            /* 0: 100 columns of the terminal; negative: no limit */
-	int float_precision;  /* 0: automatic; n: n - 1 digits */
+	int max_rows;        /* 0: 10; negative: all */
+	int max_columns;     /* 0: 8; negative: all */
+	int max_string;      /* 0: 30 code points */
+	int max_list;        /* 0: 3 items */
+	int width;           /* 0: 100 columns of the terminal; negative: no limit */
+	int float_precision; /* 0: automatic; n: n - 1 digits */
 	bool float_full;
 	bool hide_shape, hide_names, hide_dtypes, hide_separator;
 	bool dtype_inline, shape_below;
-	const char *style;    /* NULL: "UTF8_FULL_CONDENSED"; names as in Polars' Config */
+	const char *style;     /* NULL: "UTF8_FULL_CONDENSED"; names as in Polars' Config */
 	const char *alignment; /* NULL: "LEFT"; "CENTER", "RIGHT" */
 	const char *numeric_alignment;
 	const char *thousands_separator, *decimal_separator;
 } nk_format_options;
 
-NK_API nk_status nk_frame_to_text(nk_frame *frame, const nk_format_options *options, char **out, nk_error *err);
-NK_API nk_status nk_series_to_text(nk_series *series, const nk_format_options *options, char **out, nk_error *err);
+NK_API nk_status nk_frame_to_text(nk_frame *frame, const nk_format_options *options, char **out,
+                                  nk_error *err);
+NK_API nk_status nk_series_to_text(nk_series *series, const nk_format_options *options, char **out,
+                                   nk_error *err);
 
 /* ---- Plans: lazy queries ---- */
 
@@ -309,17 +329,17 @@ typedef struct nk_scan_parquet_options {
 	int64_t size;
 	const char *row_index_name; /* NULL: none */
 	int64_t row_index_offset;
-	int64_t n_rows;             /* 0: all, n: n - 1 rows at most */
+	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
 } nk_scan_parquet_options;
 
 /* How CSV text is read; zero is the default everywhere. All of it is copied. */
 typedef struct nk_scan_csv_options {
 	int64_t size;
-	bool no_header;              /* columns are called column_0, column_1, ... */
-	const char *separator;       /* one byte; NULL: "," */
-	const char *quote_char;      /* one byte; NULL: "\""; "": quotes mean nothing */
-	const char *eol_char;        /* one byte; NULL: "\n" (a carriage return before it does not count) */
-	const char *comment_prefix;  /* lines that begin with it are left out; NULL: none */
+	bool no_header;             /* columns are called column_0, column_1, ... */
+	const char *separator;      /* one byte; NULL: "," */
+	const char *quote_char;     /* one byte; NULL: "\""; "": quotes mean nothing */
+	const char *eol_char;       /* one byte; NULL: "\n" (a carriage return before it does not count) */
+	const char *comment_prefix; /* lines that begin with it are left out; NULL: none */
 	int64_t skip_rows, skip_lines, skip_rows_after_header;
 	/* The dtypes of all columns, by name or without a header by position; NULL: inferred. */
 	const char *const *schema_names, *const *schema_dtypes;
@@ -332,31 +352,32 @@ typedef struct nk_scan_csv_options {
 	/* Texts that stand for null, each in the column of that name, or in all when null_columns or an entry is NULL. */
 	const char *const *null_values, *const *null_columns;
 	int n_null_values;
-	int64_t infer_rows;          /* rows that dtypes are inferred from: 0: 100, n: n - 1 (none: all String), negative: all */
-	int64_t infer_files;         /* 0: 10 */
-	bool keep_empty_strings;     /* an empty field of a String column is no null */
-	bool ignore_errors;          /* what cannot be read is null */
-	bool lossy;                  /* bytes that are no UTF-8 become U+FFFD */
+	int64_t
+		infer_rows; /* rows that dtypes are inferred from: 0: 100, n: n - 1 (none: all String), negative: all */
+	int64_t infer_files;     /* 0: 10 */
+	bool keep_empty_strings; /* an empty field of a String column is no null */
+	bool ignore_errors;      /* what cannot be read is null */
+	bool lossy;              /* bytes that are no UTF-8 become U+FFFD */
 	bool try_parse_dates;
-	bool truncate_ragged_lines;  /* fields behind the last column are left out */
+	bool truncate_ragged_lines; /* fields behind the last column are left out */
 	bool decimal_comma;
-	bool allow_empty;            /* no NK_NO_DATA for files without anything */
+	bool allow_empty; /* no NK_NO_DATA for files without anything */
 	bool no_glob;
 	bool ignore_extra_columns, insert_missing_columns; /* of later files or against the schema */
 	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
-	const char *row_index_name;  /* NULL: none */
+	const char *row_index_name;     /* NULL: none */
 	int64_t row_index_offset;
-	int64_t n_rows;              /* 0: all, n: n - 1 rows at most */
+	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
 } nk_scan_csv_options;
 
 typedef struct nk_scan_ipc_options {
 	int64_t size;
-	bool is_stream;                 /* the stream format, which has no footer */
+	bool is_stream; /* the stream format, which has no footer */
 	bool no_glob;
 	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
 	const char *row_index_name;     /* NULL: none */
 	int64_t row_index_offset;
-	int64_t n_rows;                 /* 0: all, n: n - 1 rows at most */
+	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
 } nk_scan_ipc_options;
 
 typedef struct nk_join_options {
@@ -372,43 +393,50 @@ typedef struct nk_join_options {
 typedef struct nk_collect_options nk_collect_options;
 
 /* Files, globs and directories. Reads footers only when asked for the schema. */
-NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_scan_parquet_options *options,
-                                      nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths,
+                                      const nk_scan_parquet_options *options, nk_plan **out, nk_error *err);
 /* Files, globs and directories of CSV text, plain or compressed (gzip, zlib, zstd). Reads heads of files only when asked
  * for the schema. options may be NULL. */
-NK_API nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_csv_options *options, nk_plan **out,
-                                  nk_error *err);
+NK_API nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const nk_scan_csv_options *options,
+                                  nk_plan **out, nk_error *err);
 /* Arrow IPC files, globs and directories. Frames share the memory of the mapped files, which must not be changed while they
  * live. options may be NULL. */
-NK_API nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_ipc_options *options, nk_plan **out,
-                                  nk_error *err);
+NK_API nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_ipc_options *options,
+                                  nk_plan **out, nk_error *err);
 NK_API nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out,
+                                nk_error *err);
 /* eager: columns of length one that are no scalars do not broadcast. */
-NK_API nk_status nk_plan_select(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_with_columns(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_select(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out,
+                                nk_error *err);
+NK_API nk_status nk_plan_with_columns(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out,
+                                      nk_error *err);
 NK_API nk_status nk_plan_group_by(nk_plan *plan, nk_expr *const *keys, int n_keys, nk_expr *const *aggregates,
                                   int n_aggregates, bool maintain_order, nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, nk_expr *const *right_on, int n_on,
-                              const nk_join_options *options, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on,
+                              nk_expr *const *right_on, int n_on, const nk_join_options *options,
+                              nk_plan **out, nk_error *err);
 /* descending and nulls_last: n_by values each, or NULL for all false. */
-NK_API nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending, const bool *nulls_last,
-                              bool maintain_order, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending,
+                              const bool *nulls_last, bool maintain_order, nk_plan **out, nk_error *err);
 /* length negative: to the end. */
 NK_API nk_status nk_plan_slice(nk_plan *plan, int64_t offset, int64_t length, nk_plan **out, nk_error *err);
 /* subset: selectors or columns, none for all. keep: "any", "first", "last", "none". */
-NK_API nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, const char *keep, bool maintain_order,
-                                nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, const char *keep,
+                                bool maintain_order, nk_plan **out, nk_error *err);
 /* how: "vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal". */
-NK_API nk_status nk_plan_concat(nk_plan *const *plans, int n_plans, const char *how, nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_row_index(nk_plan *plan, const char *name, int64_t offset, nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n, bool strict,
-                                nk_plan **out, nk_error *err);
-NK_API nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_concat(nk_plan *const *plans, int n_plans, const char *how, nk_plan **out,
+                                nk_error *err);
+NK_API nk_status nk_plan_row_index(nk_plan *plan, const char *name, int64_t offset, nk_plan **out,
+                                   nk_error *err);
+NK_API nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n,
+                                bool strict, nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out,
+                              nk_error *err);
 /* A row for each item of the lists in `columns`, which have equally many (NK_SHAPE), beside the other columns' values. A
  * null list gives a null row only with keep_nulls, an empty one with empty_as_null. */
-NK_API nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null, bool keep_nulls,
-                                 nk_plan **out, nk_error *err);
+NK_API nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null,
+                                 bool keep_nulls, nk_plan **out, nk_error *err);
 NK_API nk_plan *nk_plan_ref(nk_plan *plan);
 NK_API void nk_plan_unref(nk_plan *plan);
 
@@ -420,9 +448,9 @@ NK_API void nk_cancellation_free(nk_cancellation *cancellation);
 
 struct nk_collect_options {
 	int64_t size;
-	nk_cancellation *cancellation;  /* NULL: none */
-	int64_t memory_limit;           /* bytes; 0: NANUK_MEMORY_LIMIT, else none */
-	uint32_t skip_optimizations;    /* bits of NK_SKIP_ */
+	nk_cancellation *cancellation; /* NULL: none */
+	int64_t memory_limit;          /* bytes; 0: NANUK_MEMORY_LIMIT, else none */
+	uint32_t skip_optimizations;   /* bits of NK_SKIP_ */
 };
 enum {
 	NK_SKIP_PREDICATE_PUSHDOWN = 1,
@@ -434,7 +462,8 @@ enum {
 	NK_SKIP_RUNTIME_FILTERS = 64,
 };
 
-NK_API nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out, nk_error *err);
+NK_API nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out,
+                                 nk_error *err);
 /* An empty frame with the result's names and dtypes; reads no data pages. */
 NK_API nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err);
 /* format: "text" or "dot"; analyze: run it and show what happened. */
@@ -443,10 +472,11 @@ NK_API nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimiz
 
 typedef struct nk_sink_parquet_options {
 	int64_t size;
-	const char *compression;  /* NULL: "zstd"; "snappy", "lz4", "uncompressed" */
-	int64_t row_group_rows;   /* 0: 122880 */
+	const char *compression; /* NULL: "zstd"; "snappy", "lz4", "uncompressed" */
+	int64_t row_group_rows;  /* 0: 122880 */
 } nk_sink_parquet_options;
-NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err);
+NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
+                                      nk_error *err);
 
 typedef struct nk_sink_csv_options {
 	int64_t size;
@@ -457,12 +487,13 @@ typedef struct nk_sink_csv_options {
 	const char *null_value;      /* NULL: "" */
 	const char *quote_style;     /* NULL: "necessary"; "always", "non_numeric", "never" */
 	const char *date_format, *time_format, *datetime_format; /* as strftime; NULL: ISO 8601 */
-	int float_scientific;        /* 0: where it is shorter, 1: always, -1: never */
-	int float_precision;         /* 0: as many digits as needed, n: n - 1 decimals */
-	const char *compression;     /* NULL: "uncompressed"; "gzip", "zstd" */
-	int compression_level;       /* 0: the usual one, n: n - 1 */
+	int float_scientific;    /* 0: where it is shorter, 1: always, -1: never */
+	int float_precision;     /* 0: as many digits as needed, n: n - 1 decimals */
+	const char *compression; /* NULL: "uncompressed"; "gzip", "zstd" */
+	int compression_level;   /* 0: the usual one, n: n - 1 */
 } nk_sink_csv_options;
-NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err);
+NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options,
+                                  nk_error *err);
 
 typedef struct nk_sink_ipc_options {
 	int64_t size;
@@ -471,7 +502,8 @@ typedef struct nk_sink_ipc_options {
 	bool no_views;             /* text with offsets of 64 bits, which older readers know */
 	int64_t record_batch_rows; /* 0: 122880 */
 } nk_sink_ipc_options;
-NK_API nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options, nk_error *err);
+NK_API nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options,
+                                  nk_error *err);
 
 /* ---- SQL ---- */
 
@@ -480,7 +512,8 @@ typedef struct nk_sql_context nk_sql_context;
 NK_API nk_status nk_sql_context_new(nk_sql_context **out, nk_error *err);
 NK_API void nk_sql_context_free(nk_sql_context *context);
 /* Replaces what had the name. */
-NK_API nk_status nk_sql_context_register(nk_sql_context *context, const char *name, nk_plan *plan, nk_error *err);
+NK_API nk_status nk_sql_context_register(nk_sql_context *context, const char *name, nk_plan *plan,
+                                         nk_error *err);
 NK_API bool nk_sql_context_unregister(nk_sql_context *context, const char *name); /* false: there was none */
 /* Names in order, separated by NUL and ended by two. *out is to be freed with nk_text_free. */
 NK_API nk_status nk_sql_context_tables(nk_sql_context *context, char **out, nk_error *err);
@@ -488,7 +521,8 @@ NK_API nk_status nk_sql_context_tables(nk_sql_context *context, char **out, nk_e
  * their text; CREATE TABLE AS, DROP TABLE and TRUNCATE change the context. Files are tables too: from 'x.parquet',
  * read_csv('x.csv'). context may be NULL: files only. Fails with NK_SQL_INTERFACE or NK_SQL_SYNTAX, pointing into the
  * text, and with what planning raises. */
-NK_API nk_status nk_sql_context_execute(nk_sql_context *context, const char *query, nk_plan **out, nk_error *err);
+NK_API nk_status nk_sql_context_execute(nk_sql_context *context, const char *query, nk_plan **out,
+                                        nk_error *err);
 /* A SQL expression, maybe with AS; every name is a column. */
 NK_API nk_status nk_expr_sql(const char *text, nk_expr **out, nk_error *err);
 

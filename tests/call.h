@@ -63,8 +63,9 @@ static inline call_arg call_texts(const char *const *texts, int n)
 	EXPECT(ok && nk_builder_finish(builder, &array, NULL) == NK_OK);
 	return call_keep(array, false);
 }
-#define texts(...) \
-	call_texts((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
+#define texts(...)                                 \
+	call_texts((const char *const[]){__VA_ARGS__}, \
+	           (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 /* INT64_MIN stands for null. */
 static inline call_arg call_integers(const nk_dtype *dtype, const int64_t *values, int n)
@@ -78,8 +79,8 @@ static inline call_arg call_integers(const nk_dtype *dtype, const int64_t *value
 	EXPECT(ok && nk_builder_finish(builder, &array, NULL) == NK_OK);
 	return call_keep(array, false);
 }
-#define integers(dtype, ...)                                 \
-	call_integers(dtype, (const int64_t[]){__VA_ARGS__},     \
+#define integers(dtype, ...)                             \
+	call_integers(dtype, (const int64_t[]){__VA_ARGS__}, \
 	              (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
 static inline call_arg call_constant(const call_arg one, bool is_literal)
@@ -115,7 +116,8 @@ static inline void option_dtype(const char *name, const nk_dtype *value)
 	call_options[call_n_options++] = (nk_option){.kind = NK_OPTION_DTYPE, .dtype = value};
 }
 
-static inline nk_status call_validity(nk_array *const *args, int n_args, int64_t n_rows, nk_buffer **out, nk_error *err)
+static inline nk_status call_validity(nk_array *const *args, int n_args, int64_t n_rows, nk_buffer **out,
+                                      nk_error *err)
 {
 	NK_TRY(nk_buffer_new_zeroed(call_context(), nk_bitmap_bytes(n_rows) + 8, out, err));
 	for (int64_t i = 0; i < n_rows; i++) {
@@ -128,7 +130,8 @@ static inline nk_status call_validity(nk_array *const *args, int n_args, int64_t
 }
 
 /* What the evaluator does around a batch kernel. */
-static inline nk_status call_run(const nk_func *func, const call_arg *args, int n_args, nk_array **out, nk_error *err)
+static inline nk_status call_run(const nk_func *func, const call_arg *args, int n_args, nk_array **out,
+                                 nk_error *err)
 {
 	NK_AUTO(nk_arena) arena = nk_arena_new(call_context());
 	NK_AUTO(nk_array) result = NULL;
@@ -153,14 +156,19 @@ static inline nk_status call_run(const nk_func *func, const call_arg *args, int 
 	}
 	if (n_rows < 0)
 		return nk_fail(err, NK_VALUE, "one argument has to be flat");
-	nk_bind bind = {.func = func, .args = arguments, .n_args = n_args, .options = options, .arena = arena,
+	nk_bind bind = {.func = func,
+	                .args = arguments,
+	                .n_args = n_args,
+	                .options = options,
+	                .arena = arena,
 	                .fallible = func->fallible};
 	NK_TRY(func->bind(&bind, err));
 	for (int i = 0; i < n_args; i++)
 		if (bind.casts[NK_MIN(i, NK_MAX_CASTS - 1)] && bind.casts[i] != arrays[i]->dtype)
 			return nk_fail(err, NK_TYPE, "the test has to cast argument %d to %s", i, bind.casts[i]->text);
 	NK_TRY(call_validity(arrays, n_args, n_rows, &validity, err));
-	nk_call call = {.func = func, .dtype = bind.dtype, .options = options, .data = bind.data, .memory = call_context()};
+	nk_call call = {
+		.func = func, .dtype = bind.dtype, .options = options, .data = bind.data, .memory = call_context()};
 	bool propagates = func->nulls == NK_NULLS_PROPAGATE;
 	call.validity = propagates ? validity->bytes : NULL;
 	NK_TRY(bind.kernel(&call, arrays, n_rows, &result, err));
@@ -197,8 +205,8 @@ static inline void call_format(nk_text *text, const nk_array *array)
 	nk_text_format(text, "] %s", array->dtype->text);
 }
 
-static inline void expect_call(const char *file, int line, const char *expected, const nk_func *list, const char *name,
-                               const call_arg *args, int n_args)
+static inline void expect_call(const char *file, int line, const char *expected, const nk_func *list,
+                               const char *name, const call_arg *args, int n_args)
 {
 	NK_TEXT(text);
 	NK_AUTO(nk_array) result = NULL;
@@ -218,8 +226,8 @@ static inline void expect_call(const char *file, int line, const char *expected,
 	}
 }
 #define CALL_STRIP(...) __VA_ARGS__
-#define EXPECT_CALL(expected, list, name, args)                                                     \
-	expect_call(__FILE__, __LINE__, expected, list, name, (const call_arg[]){CALL_STRIP args},      \
+#define EXPECT_CALL(expected, list, name, args)                                                \
+	expect_call(__FILE__, __LINE__, expected, list, name, (const call_arg[]){CALL_STRIP args}, \
 	            (int)(sizeof((const call_arg[]){CALL_STRIP args}) / sizeof(call_arg)))
 
 #endif

@@ -121,7 +121,8 @@ static inline nk_status values_append(nk_builder *builder, const nk_dtype *dtype
 				break;
 			const char *stop = values_end(item);
 			int child = dtype->id == NK_TYPE_STRUCT ? i : 0;
-			NK_TRY(values_append(nk_builder_child(builder, child), dtype->fields[child].dtype, item, stop, err));
+			NK_TRY(
+				values_append(nk_builder_child(builder, child), dtype->fields[child].dtype, item, stop, err));
 			item = stop;
 		}
 		return nk_builder_append_nested(builder, err);

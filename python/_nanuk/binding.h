@@ -16,23 +16,19 @@
 #include <string.h>
 
 typedef struct py_expr {
-	PyObject_HEAD
-	nk_expr *handle;
+	PyObject_HEAD nk_expr *handle;
 } py_expr;
 
 typedef struct py_series {
-	PyObject_HEAD
-	nk_series *handle;
+	PyObject_HEAD nk_series *handle;
 } py_series;
 
 typedef struct py_frame {
-	PyObject_HEAD
-	nk_frame *handle;
+	PyObject_HEAD nk_frame *handle;
 } py_frame;
 
 typedef struct py_plan {
-	PyObject_HEAD
-	nk_plan *handle;
+	PyObject_HEAD nk_plan *handle;
 } py_plan;
 
 /* The types made here, and the classes that results are given: the public ones once these are registered. */
@@ -85,7 +81,7 @@ struct py_type {
 	bool is_unsigned;
 	int64_t per_second; /* temporal: 1000, 1000000 or 1000000000 */
 	int precision, scale;
-	int64_t width; /* of Arrays, which are lists here; -1: of Lists */
+	int64_t width;  /* of Arrays, which are lists here; -1: of Lists */
 	PyObject *zone; /* a ZoneInfo, or NULL */
 	int n_children;
 	const py_type **children;
@@ -105,7 +101,15 @@ bool py_type_holds(const py_type *type, uint64_t low, int64_t high);
 /* ---- value.c: single values ---- */
 
 /* A class of the standard library, imported at first use; borrowed. NULL with an exception. */
-typedef enum py_class { PY_DATE, PY_DATETIME, PY_TIME, PY_TIMEDELTA, PY_DECIMAL, PY_ZONE_INFO, PY_CLASS_N } py_class;
+typedef enum py_class {
+	PY_DATE,
+	PY_DATETIME,
+	PY_TIME,
+	PY_TIMEDELTA,
+	PY_DECIMAL,
+	PY_ZONE_INFO,
+	PY_CLASS_N
+} py_class;
 PyObject *py_standard_class(py_class which);
 /* 1 when object is an instance, 0 when not, -1 with an exception. */
 int py_is_instance(PyObject *object, py_class which);
@@ -120,7 +124,7 @@ PyObject *py_from_value(nk_value *value, const char *dtype);
 /* All return false with an exception. */
 bool py_to_integer(PyObject *object, uint64_t *low, int64_t *high);
 bool py_to_days(PyObject *date, int64_t *out);
-bool py_to_time(PyObject *time, int64_t *out);         /* nanoseconds since midnight */
+bool py_to_time(PyObject *time, int64_t *out);          /* nanoseconds since midnight */
 bool py_to_duration(PyObject *timedelta, int64_t *out); /* microseconds */
 /* Microseconds since 1970 in UTC; naive ones count as UTC. */
 bool py_to_instant(PyObject *datetime, int64_t *out);

@@ -46,8 +46,8 @@ static bool append_bytes(nk_series_builder *builder, const char *bytes, Py_ssize
 /* The value does not fit: an error, or null. */
 static bool unfit(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
 {
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError) &&
-	    !PyErr_ExceptionMatches(PyExc_OverflowError))
+	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+	    !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
 		return false;
 	PyErr_Clear();
 	if (!build->strict)
@@ -56,17 +56,20 @@ static bool unfit(const build_mode *build, nk_series_builder *builder, const py_
 	if (!found)
 		PyErr_Clear();
 	if (type->kind == PY_KIND_LIST)
-		PyErr_Format(PyExc_TypeError,
-		             "unexpected value while building Series of type %s\n\nHint: Try setting `strict=False` to allow "
-		             "passing data with mixed types.",
-		             type->text);
+		PyErr_Format(
+			PyExc_TypeError,
+			"unexpected value while building Series of type %s\n\nHint: Try setting `strict=False` to allow "
+			"passing data with mixed types.",
+			type->text);
 	else if (found)
-		PyErr_Format(PyExc_TypeError,
-		             "unexpected value while building Series of type %s; found value of type %U: %R\n\nHint: Try "
-		             "setting `strict=False` to allow passing data with mixed types.",
-		             type->text, found, value);
+		PyErr_Format(
+			PyExc_TypeError,
+			"unexpected value while building Series of type %s; found value of type %U: %R\n\nHint: Try "
+			"setting `strict=False` to allow passing data with mixed types.",
+			type->text, found, value);
 	else
-		PyErr_Format(PyExc_TypeError, "unexpected value while building Series of type %s; found value of type Object: %R",
+		PyErr_Format(PyExc_TypeError,
+		             "unexpected value while building Series of type %s; found value of type Object: %R",
 		             type->text, value);
 	Py_XDECREF(one);
 	Py_XDECREF(found);
@@ -88,7 +91,8 @@ static int physical(PyObject *value, int64_t *out)
 	return 0;
 }
 
-static bool append_as_integer(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_integer(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                              PyObject *value)
 {
 	uint64_t low;
 	int64_t high, number;
@@ -111,7 +115,8 @@ static bool append_as_integer(const build_mode *build, nk_series_builder *builde
 	return good ? append_integer(builder, low, high) : unfit(build, builder, type, value);
 }
 
-static bool append_as_float(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_float(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                            PyObject *value)
 {
 	if (PyFloat_Check(value))
 		return append_float(builder, PyFloat_AsDouble(value));
@@ -126,7 +131,8 @@ static bool append_as_float(const build_mode *build, nk_series_builder *builder,
 	return append_float(builder, floating);
 }
 
-static bool append_as_text(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_text(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                           PyObject *value)
 {
 	Py_ssize_t n_bytes;
 	PyObject *text = NULL;
@@ -146,7 +152,8 @@ static bool append_as_text(const build_mode *build, nk_series_builder *builder, 
 	return good;
 }
 
-static bool append_as_binary(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_binary(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                             PyObject *value)
 {
 	Py_buffer view;
 	Py_ssize_t n_bytes;
@@ -161,7 +168,8 @@ static bool append_as_binary(const build_mode *build, nk_series_builder *builder
 	return good;
 }
 
-static bool append_as_temporal(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_temporal(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                               PyObject *value)
 {
 	int64_t number = 0;
 	int is = 0;
@@ -170,10 +178,13 @@ static bool append_as_temporal(const build_mode *build, nk_series_builder *build
 		number = PyLong_AsLongLongAndOverflow(value, &overflow);
 		is = overflow ? 0 : 1;
 	} else {
-		bool is_datetime = py_is_instance(value, PY_DATETIME) > 0, is_date = py_is_instance(value, PY_DATE) > 0;
+		bool is_datetime = py_is_instance(value, PY_DATETIME) > 0,
+			 is_date = py_is_instance(value, PY_DATE) > 0;
 		switch (type->kind) {
 		case PY_KIND_DATE: is = is_date ? (py_to_days(value, &number) ? 1 : -1) : 0; break;
-		case PY_KIND_TIME: is = py_is_instance(value, PY_TIME) > 0 ? (py_to_time(value, &number) ? 1 : -1) : 0; break;
+		case PY_KIND_TIME:
+			is = py_is_instance(value, PY_TIME) > 0 ? (py_to_time(value, &number) ? 1 : -1) : 0;
+			break;
 		case PY_KIND_DURATION:
 			is = py_is_instance(value, PY_TIMEDELTA) > 0 ? (py_to_duration(value, &number) ? 1 : -1) : 0;
 			break;
@@ -200,7 +211,8 @@ static bool append_as_temporal(const build_mode *build, nk_series_builder *build
 	return append_integer(builder, (uint64_t)number, number >> 63);
 }
 
-static bool append_as_decimal(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_as_decimal(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                              PyObject *value)
 {
 	PyObject *decimal = NULL;
 	int scale = type->scale;
@@ -223,7 +235,8 @@ static bool append_as_decimal(const build_mode *build, nk_series_builder *builde
 	return good ? append_integer(builder, low, high) : unfit(build, builder, type, value);
 }
 
-static bool append_list(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_list(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                        PyObject *value)
 {
 	nk_error err;
 	PyObject *items = NULL;
@@ -231,7 +244,8 @@ static bool append_list(const build_mode *build, nk_series_builder *builder, con
 		items = Py_NewRef(value);
 	else if (py_is_series(value))
 		items = py_series_to_list(((py_series *)value)->handle);
-	else if (!PyUnicode_Check(value) && !PyBytes_Check(value) && !PyDict_Check(value) && PySequence_Check(value))
+	else if (!PyUnicode_Check(value) && !PyBytes_Check(value) && !PyDict_Check(value) &&
+	         PySequence_Check(value))
 		items = PySequence_List(value);
 	else
 		return unfit(build, builder, type, value);
@@ -250,7 +264,8 @@ static bool append_list(const build_mode *build, nk_series_builder *builder, con
 	return good && checked(nk_series_builder_nested(builder, &err), &err);
 }
 
-static bool append_struct(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
+static bool append_struct(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                          PyObject *value)
 {
 	nk_error err;
 	bool is_dict = PyDict_Check(value), is_tuple = PyTuple_Check(value) || PyList_Check(value);
@@ -260,7 +275,8 @@ static bool append_struct(const build_mode *build, nk_series_builder *builder, c
 	if (!good)
 		return false;
 	for (int i = 0; good && i < type->n_children; i++) {
-		PyObject *field = is_dict ? PyDict_GetItemWithError(value, type->names[i]) : PySequence_GetItem(value, i);
+		PyObject *field =
+			is_dict ? PyDict_GetItemWithError(value, type->names[i]) : PySequence_GetItem(value, i);
 		if (is_tuple)
 			Py_XDECREF(field); /* the sequence holds it */
 		good = !PyErr_Occurred() &&
@@ -278,7 +294,8 @@ static bool append(const build_mode *build, nk_series_builder *builder, const py
 	switch (type->kind) {
 	case PY_KIND_NULL: return append_null(builder);
 	case PY_KIND_BOOLEAN:
-		if (!PyBool_Check(value) && (build->strict ? !PyObject_HasAttrString(value, "dtype") : !PyNumber_Check(value)))
+		if (!PyBool_Check(value) &&
+		    (build->strict ? !PyObject_HasAttrString(value, "dtype") : !PyNumber_Check(value)))
 			return unfit(build, builder, type, value);
 		return checked(nk_series_builder_boolean(builder, PyObject_IsTrue(value) == 1, &err), &err);
 	case PY_KIND_INTEGER: return append_as_integer(build, builder, type, value);

@@ -3,16 +3,16 @@
 
 #include <stddef.h>
 
-#define READ(kind, field)                                     \
-	{                                                         \
+#define READ(kind, field)                                          \
+	{                                                              \
 #field, PY_##kind, offsetof(nk_scan_csv_options, field), 0 \
 	}
-#define READ_TEXTS(field, count)                                                                  \
-	{                                                                                             \
+#define READ_TEXTS(field, count)                                                                     \
+	{                                                                                                \
 #field, PY_TEXTS, offsetof(nk_scan_csv_options, field), offsetof(nk_scan_csv_options, count) \
 	}
-#define WRITE(kind, field)                                    \
-	{                                                         \
+#define WRITE(kind, field)                                         \
+	{                                                              \
 #field, PY_##kind, offsetof(nk_sink_csv_options, field), 0 \
 	}
 
@@ -70,8 +70,9 @@ static PyObject *module_scan_csv(PyObject *module, PyObject *args)
 	py_texts own = {0};
 	if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &list, &PyDict_Type, &dict))
 		return NULL;
-	bool good = py_texts_of(list, &own, &paths, &n_paths) &&
-	            py_set_options(dict, scan_options, sizeof scan_options / sizeof *scan_options, &options, &own);
+	bool good =
+		py_texts_of(list, &own, &paths, &n_paths) &&
+		py_set_options(dict, scan_options, sizeof scan_options / sizeof *scan_options, &options, &own);
 	nk_status status = good ? nk_plan_scan_csv(paths, n_paths, &options, &plan, &err) : NK_OK;
 	py_texts_release(&own);
 	if (!good)

@@ -8,7 +8,8 @@
 
 /* ---- Capsules ---- */
 
-static const char stream_name[] = "arrow_array_stream", schema_name[] = "arrow_schema", array_name[] = "arrow_array";
+static const char stream_name[] = "arrow_array_stream", schema_name[] = "arrow_schema",
+				  array_name[] = "arrow_array";
 
 static void free_stream_capsule(PyObject *capsule)
 {
@@ -185,10 +186,16 @@ static const char *arrow_format(const Py_buffer *view)
 	case '?': return "b";
 	case 'f': return "f";
 	case 'd': return "g";
-	case 'b': case 'h': case 'i': case 'l': case 'q':
-		return view->itemsize == 1 ? "c" : view->itemsize == 2 ? "s" : view->itemsize == 4 ? "i" : "l";
-	case 'B': case 'H': case 'I': case 'L': case 'Q':
-		return view->itemsize == 1 ? "C" : view->itemsize == 2 ? "S" : view->itemsize == 4 ? "I" : "L";
+	case 'b':
+	case 'h':
+	case 'i':
+	case 'l':
+	case 'q': return view->itemsize == 1 ? "c" : view->itemsize == 2 ? "s" : view->itemsize == 4 ? "i" : "l";
+	case 'B':
+	case 'H':
+	case 'I':
+	case 'L':
+	case 'Q': return view->itemsize == 1 ? "C" : view->itemsize == 2 ? "S" : view->itemsize == 4 ? "I" : "L";
 	default: return NULL;
 	}
 }
@@ -244,8 +251,11 @@ PyObject *py_series_from_buffer(PyObject *module, PyObject *args)
 	}
 	buffers->buffers[1] = buffers->values;
 	struct ArrowSchema schema = {.format = format, .name = "", .release = release_copied_schema};
-	struct ArrowArray array = {.length = n, .n_buffers = 2, .buffers = buffers->buffers,
-	                           .release = release_copied_array, .private_data = buffers};
+	struct ArrowArray array = {.length = n,
+	                           .n_buffers = 2,
+	                           .buffers = buffers->buffers,
+	                           .release = release_copied_array,
+	                           .private_data = buffers};
 	struct ArrowArrayStream stream;
 	nk_error err;
 	nk_series *series = NULL, *named = NULL;
@@ -264,8 +274,7 @@ PyObject *py_series_from_buffer(PyObject *module, PyObject *args)
 
 /* An exported array, and a view of one of its buffers. */
 typedef struct py_buffer {
-	PyObject_HEAD
-	PyObject *owner; /* the buffer object that holds the array, or NULL for that one itself */
+	PyObject_HEAD PyObject *owner; /* the buffer object that holds the array, or NULL for that one itself */
 	struct ArrowArray array;
 	const void *start;
 	Py_ssize_t n_bytes;
@@ -324,11 +333,13 @@ static PyObject *describe(struct ArrowArray *array, int n_bits)
 	owner->array = *array;
 	int64_t n = array->offset + array->length;
 	const void *validity = array->null_count != 0 && array->n_buffers > 0 ? array->buffers[0] : NULL;
-	PyObject *values = view_of((PyObject *)owner, array->n_buffers > 1 ? array->buffers[1] : NULL, (n * n_bits + 7) / 8);
+	PyObject *values =
+		view_of((PyObject *)owner, array->n_buffers > 1 ? array->buffers[1] : NULL, (n * n_bits + 7) / 8);
 	PyObject *valid = validity ? view_of((PyObject *)owner, validity, (n + 7) / 8) : Py_NewRef(Py_None);
-	PyObject *result = values && valid ? Py_BuildValue("(OOLL)", values, valid, (long long)owner->array.offset,
-	                                                   (long long)owner->array.length)
-	                                   : NULL;
+	PyObject *result = values && valid
+	                       ? Py_BuildValue("(OOLL)", values, valid, (long long)owner->array.offset,
+	                                       (long long)owner->array.length)
+	                       : NULL;
 	Py_XDECREF(values);
 	Py_XDECREF(valid);
 	Py_DECREF(owner);

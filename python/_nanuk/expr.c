@@ -190,8 +190,8 @@ void py_options_release(py_options *options)
 enum { N_QUICK = 8 };
 
 /* Arguments from objects: text is a column or a literal as said. */
-static nk_expr *call(const char *function, nk_expr *first, PyObject *const *objects, Py_ssize_t n, bool text_is_literal,
-                     const py_options *options)
+static nk_expr *call(const char *function, nk_expr *first, PyObject *const *objects, Py_ssize_t n,
+                     bool text_is_literal, const py_options *options)
 {
 	nk_error err;
 	nk_expr *quick[N_QUICK], **args = quick, *result = NULL;
@@ -209,8 +209,8 @@ static nk_expr *call(const char *function, nk_expr *first, PyObject *const *obje
 		if (good)
 			args[n_args++] = arg;
 	}
-	if (good && nk_expr_call(function, args, n_args, options ? options->items : NULL, options ? options->n : 0, &result,
-	                         &err) != NK_OK)
+	if (good && nk_expr_call(function, args, n_args, options ? options->items : NULL,
+	                         options ? options->n : 0, &result, &err) != NK_OK)
 		result = raise(&err);
 	for (int i = 0; i < n_args; i++)
 		nk_expr_unref(args[i]);
@@ -223,7 +223,8 @@ static PyObject *call_objects(nk_expr *first, PyObject *const *args, Py_ssize_t 
                               bool text_is_literal)
 {
 	py_options options;
-	const char *function = n_args > 0 && PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], NULL) : NULL;
+	const char *function =
+		n_args > 0 && PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], NULL) : NULL;
 	if (!function)
 		return PyErr_Format(PyExc_TypeError, "expected the name of a function");
 	if (!py_options_init(&options, args + n_args, names))
@@ -289,17 +290,19 @@ static PyObject *op_positive(PyObject *self) { return Py_NewRef(self); }
 
 static PyObject *op_compare(PyObject *left, PyObject *right, int operation)
 {
-	static const char *const functions[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
-	                                        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
+	static const char *const functions[] = {
+		[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq", [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
 	return binary(functions[operation], left, right);
 }
 
 static int op_bool(PyObject *self)
 {
 	(void)self;
-	PyErr_SetString(PyExc_TypeError,
-	                "the truth value of an Expr is ambiguous\n\nYou probably got here by using a Python standard library "
-	                "function instead of the native expressions API.\nInstead of `and`, `or` and `not` use `&`, `|` and `~`.");
+	PyErr_SetString(
+		PyExc_TypeError,
+		"the truth value of an Expr is ambiguous\n\nYou probably got here by using a Python standard library "
+		"function instead of the native expressions API.\nInstead of `and`, `or` and `not` use `&`, `|` and "
+	    "`~`.");
 	return -1;
 }
 
@@ -312,7 +315,8 @@ static PyObject *expr_alias(PyObject *self, PyObject *name)
 	const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
 	if (!text)
 		return PyErr_Occurred() ? NULL
-		                        : PyErr_Format(PyExc_TypeError, "argument 'name': %R object cannot be converted to 'PyString'",
+		                        : PyErr_Format(PyExc_TypeError,
+		                                       "argument 'name': %R object cannot be converted to 'PyString'",
 		                                       (PyObject *)Py_TYPE(name));
 	if (nk_expr_alias(((py_expr *)self)->handle, text, &result, &err) != NK_OK)
 		return py_raise(&err);
@@ -459,8 +463,9 @@ static void expr_dealloc(PyObject *self)
 
 static PyMethodDef expr_methods[] = {
 	{"_call", FUNCTION(expr_call), METH_FASTCALL | METH_KEYWORDS,
-	 "A function of the registry by name; other arguments are literals, keywords its options."},
-	{"_call_columns", FUNCTION(expr_call_columns), METH_FASTCALL | METH_KEYWORDS, "As _call; text means columns."},
+     "A function of the registry by name; other arguments are literals, keywords its options."},
+	{"_call_columns", FUNCTION(expr_call_columns), METH_FASTCALL | METH_KEYWORDS,
+     "As _call; text means columns."},
 	{"alias", expr_alias, METH_O, "alias($self, name, /)\n--\n\nThe expression under another name."},
 	{"_rename", expr_rename, METH_VARARGS, "Change the output name: how, affix."},
 	{"_within", expr_within, METH_VARARGS, "An expression over items or fields of this one: how, inner."},
@@ -501,7 +506,8 @@ bool py_expr_type_init(PyObject *module)
 		{Py_nb_bool, op_bool},
 		{0, NULL},
 	};
-	static PyType_Spec spec = {"nanuk._nanuk.Expr", sizeof(py_expr), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+	static PyType_Spec spec = {"nanuk._nanuk.Expr", sizeof(py_expr), 0,
+	                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 	py_expr_type = py_expr_class = (PyTypeObject *)PyType_FromSpec(&spec);
 	return py_expr_type && PyModule_AddObjectRef(module, "Expr", (PyObject *)py_expr_type) == 0;
 }
@@ -583,7 +589,8 @@ static PyObject *module_combine(PyObject *module, PyObject *args)
 	nk_expr *result;
 	if (!PyArg_ParseTuple(args, "sO!O!", &how, py_expr_type, &left, py_expr_type, &right))
 		return NULL;
-	if (nk_expr_selector_combine(how, ((py_expr *)left)->handle, ((py_expr *)right)->handle, &result, &err) != NK_OK)
+	if (nk_expr_selector_combine(how, ((py_expr *)left)->handle, ((py_expr *)right)->handle, &result, &err) !=
+	    NK_OK)
 		return py_raise(&err);
 	return py_wrap_expr(result);
 }
@@ -595,8 +602,8 @@ static PyObject *module_over(PyObject *module, PyObject *args)
 	PyObject *inner, *partition_by, *order_by;
 	int descending, nulls_last;
 	const char *mapping;
-	if (!PyArg_ParseTuple(args, "O!OOpps", py_expr_type, &inner, &partition_by, &order_by, &descending, &nulls_last,
-	                      &mapping))
+	if (!PyArg_ParseTuple(args, "O!OOpps", py_expr_type, &inner, &partition_by, &order_by, &descending,
+	                      &nulls_last, &mapping))
 		return NULL;
 	py_exprs keys, order;
 	if (!py_exprs_init(&keys, partition_by))
@@ -606,8 +613,8 @@ static PyObject *module_over(PyObject *module, PyObject *args)
 		return NULL;
 	}
 	nk_expr *result;
-	nk_status status = nk_expr_over(((py_expr *)inner)->handle, keys.items, keys.n, order.items, order.n, descending,
-	                                nulls_last, mapping, &result, &err);
+	nk_status status = nk_expr_over(((py_expr *)inner)->handle, keys.items, keys.n, order.items, order.n,
+	                                descending, nulls_last, mapping, &result, &err);
 	py_exprs_release(&keys);
 	py_exprs_release(&order);
 	return status == NK_OK ? py_wrap_expr(result) : py_raise(&err);
@@ -620,7 +627,8 @@ PyMethodDef py_expr_functions[] = {
 	{"call", FUNCTION(module_call), METH_FASTCALL | METH_KEYWORDS, "A function by name; text means columns."},
 	{"selector", module_selector, METH_VARARGS, "kind, names, strict"},
 	{"positions", module_positions, METH_O, "Columns by position."},
-	{"over", module_over, METH_VARARGS, "expr, partition_by, order_by, descending, nulls_last, mapping_strategy"},
+	{"over", module_over, METH_VARARGS,
+     "expr, partition_by, order_by, descending, nulls_last, mapping_strategy"},
 	{"combine", module_combine, METH_VARARGS, "how, left, right: selectors as sets"},
 	{"expr_deserialise", module_expr_deserialise, METH_O, NULL},
 	{NULL, NULL, 0, NULL},

@@ -16,9 +16,10 @@ static PyObject *view_text(const struct ArrowArray *array, int64_t row, bool is_
 		char prefix[4];
 		int32_t buffer, offset;
 	} *view = (const void *)((const char *)array->buffers[1] + row * 16);
-	const char *bytes = view->n_bytes <= 12 ? view->prefix
-	                                        : (const char *)array->buffers[2 + view->buffer] + view->offset;
-	return is_text ? PyUnicode_DecodeUTF8(bytes, view->n_bytes, NULL) : PyBytes_FromStringAndSize(bytes, view->n_bytes);
+	const char *bytes =
+		view->n_bytes <= 12 ? view->prefix : (const char *)array->buffers[2 + view->buffer] + view->offset;
+	return is_text ? PyUnicode_DecodeUTF8(bytes, view->n_bytes, NULL)
+	               : PyBytes_FromStringAndSize(bytes, view->n_bytes);
 }
 
 static PyObject *extract_rows(const py_type *type, const struct ArrowArray *array, int64_t from, int64_t to);
@@ -47,7 +48,8 @@ static PyObject *extract_value(const py_type *type, const struct ArrowArray *arr
 	if (type->kind == PY_KIND_NULL || !is_valid(array, row))
 		Py_RETURN_NONE;
 	switch (type->kind) {
-	case PY_KIND_BOOLEAN: return PyBool_FromLong(((const uint8_t *)array->buffers[1])[row >> 3] >> (row & 7) & 1);
+	case PY_KIND_BOOLEAN:
+		return PyBool_FromLong(((const uint8_t *)array->buffers[1])[row >> 3] >> (row & 7) & 1);
 	case PY_KIND_INTEGER: return extract_integer(type, array->buffers[1], row);
 	case PY_KIND_FLOAT:
 		return PyFloat_FromDouble(type->n_bits == 32 ? (double)((const float *)array->buffers[1])[row]
@@ -61,7 +63,8 @@ static PyObject *extract_value(const py_type *type, const struct ArrowArray *arr
 	case PY_KIND_DATE: return py_temporal(type, ((const int32_t *)array->buffers[1])[row]);
 	case PY_KIND_LIST: {
 		if (type->width >= 0)
-			return extract_rows(type->children[0], array->children[0], row * type->width, (row + 1) * type->width);
+			return extract_rows(type->children[0], array->children[0], row * type->width,
+			                    (row + 1) * type->width);
 		const int64_t *offsets = array->buffers[1];
 		return extract_rows(type->children[0], array->children[0], offsets[row], offsets[row + 1]);
 	}
@@ -81,8 +84,8 @@ static PyObject *extract_value(const py_type *type, const struct ArrowArray *arr
 }
 
 /* Rows [from, to) of the array, without its offset, into items from position `at`. */
-static bool extract_into(const py_type *type, const struct ArrowArray *array, int64_t from, int64_t to, PyObject *items,
-                         Py_ssize_t at)
+static bool extract_into(const py_type *type, const struct ArrowArray *array, int64_t from, int64_t to,
+                         PyObject *items, Py_ssize_t at)
 {
 	int64_t first = array->offset + from, end = array->offset + to;
 	bool is_dense = array->null_count == 0 || array->n_buffers == 0 || !array->buffers[0];

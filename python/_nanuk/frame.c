@@ -35,10 +35,12 @@ static PyObject *get_width(PyObject *self, void *unused)
 static PyObject *get_shape(PyObject *self, void *unused)
 {
 	(void)unused;
-	return Py_BuildValue("(Li)", (long long)nk_frame_height(handle_of(self)), nk_frame_width(handle_of(self)));
+	return Py_BuildValue("(Li)", (long long)nk_frame_height(handle_of(self)),
+	                     nk_frame_width(handle_of(self)));
 }
 
-static PyObject *each_column(PyObject *self, PyObject *(*make)(const char *), const char *(*get)(const nk_frame *, int))
+static PyObject *each_column(PyObject *self, PyObject *(*make)(const char *),
+                             const char *(*get)(const nk_frame *, int))
 {
 	int n = nk_frame_width(handle_of(self));
 	PyObject *list = PyList_New(n);
@@ -83,7 +85,8 @@ static PyObject *frame_column(PyObject *self, PyObject *index)
 	if (column < 0)
 		column += n;
 	if (column < 0 || column >= n)
-		return PyErr_Format(PyExc_IndexError, "column index %R is out of range of %lld columns", index, (long long)n);
+		return PyErr_Format(PyExc_IndexError, "column index %R is out of range of %lld columns", index,
+		                    (long long)n);
 	return column_at(self, column);
 }
 
@@ -300,19 +303,23 @@ static PyMethodDef frame_methods[] = {
 	{"_set", frame_set, METH_VARARGS, NULL},
 	{"_to_text", frame_to_text, METH_O, NULL},
 	{"__arrow_c_stream__", FUNCTION(frame_capsule), METH_FASTCALL | METH_KEYWORDS,
-	 "Export through the Arrow PyCapsule interface."},
+     "Export through the Arrow PyCapsule interface."},
 	{NULL, NULL, 0, NULL},
 };
 
 bool py_frame_type_init(PyObject *module)
 {
 	static PyType_Slot slots[] = {
-		{Py_tp_dealloc, frame_dealloc},     {Py_tp_new, frame_new},
-		{Py_tp_methods, frame_methods},     {Py_tp_getset, frame_properties},
-		{Py_mp_length, frame_length},       {Py_mp_subscript, frame_subscript},
+		{Py_tp_dealloc, frame_dealloc},
+		{Py_tp_new, frame_new},
+		{Py_tp_methods, frame_methods},
+		{Py_tp_getset, frame_properties},
+		{Py_mp_length, frame_length},
+		{Py_mp_subscript, frame_subscript},
 		{0, NULL},
 	};
-	static PyType_Spec spec = {"nanuk._nanuk.Frame", sizeof(py_frame), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+	static PyType_Spec spec = {"nanuk._nanuk.Frame", sizeof(py_frame), 0,
+	                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 	py_frame_type = py_frame_class = (PyTypeObject *)PyType_FromSpec(&spec);
 	return py_frame_type && PyModule_AddObjectRef(module, "Frame", (PyObject *)py_frame_type) == 0;
 }

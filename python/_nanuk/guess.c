@@ -10,12 +10,12 @@ typedef enum integer_size { FITS_INT64, FITS_UINT64, FITS_INT128 } integer_size;
 
 typedef struct guessed guessed;
 struct guessed {
-	py_kind kind; /* PY_KIND_NULL: nothing seen */
+	py_kind kind;  /* PY_KIND_NULL: nothing seen */
 	bool is_fixed; /* text is the answer */
 	bool is_negative;
 	integer_size size;
 	int scale;
-	char text[96];    /* of a zone, or of a fixed dtype */
+	char text[96]; /* of a zone, or of a fixed dtype */
 	int n_children;
 	guessed **children; /* the item of a List, the fields of a Struct */
 	PyObject **names;
@@ -64,8 +64,11 @@ static int kind_of(PyObject *value)
 	static const struct {
 		py_class class;
 		py_kind kind;
-	} standard[] = {{PY_DATETIME, PY_KIND_DATETIME},  {PY_DATE, PY_KIND_DATE},       {PY_TIME, PY_KIND_TIME},
-	                {PY_TIMEDELTA, PY_KIND_DURATION}, {PY_DECIMAL, PY_KIND_DECIMAL}};
+	} standard[] = {{PY_DATETIME, PY_KIND_DATETIME},
+	                {PY_DATE, PY_KIND_DATE},
+	                {PY_TIME, PY_KIND_TIME},
+	                {PY_TIMEDELTA, PY_KIND_DURATION},
+	                {PY_DECIMAL, PY_KIND_DECIMAL}};
 	if (value == Py_None)
 		return PY_KIND_NULL;
 	if (PyBool_Check(value))
@@ -117,7 +120,9 @@ static py_kind widest(py_kind left, py_kind right)
 	if (high <= PY_KIND_FLOAT)
 		return high;
 	if (high == PY_KIND_DECIMAL)
-		return low == PY_KIND_INTEGER ? PY_KIND_DECIMAL : low == PY_KIND_FLOAT ? PY_KIND_FLOAT : PY_KIND_STRING;
+		return low == PY_KIND_INTEGER ? PY_KIND_DECIMAL
+		       : low == PY_KIND_FLOAT ? PY_KIND_FLOAT
+		                              : PY_KIND_STRING;
 	if (low == PY_KIND_DATE && high == PY_KIND_DATETIME)
 		return PY_KIND_DATETIME;
 	if (low <= PY_KIND_FLOAT && high >= PY_KIND_DATE && high <= PY_KIND_TIME)
@@ -234,7 +239,8 @@ static bool see_all(guessed *seen, PyObject *items, Py_ssize_t n_items, bool str
 		if (!value || !see(seen, value, strict))
 			return false;
 		/* Nothing that follows can change these. */
-		if (strict && (seen->kind == PY_KIND_FLOAT || seen->kind == PY_KIND_STRING || seen->kind == PY_KIND_BOOLEAN))
+		if (strict &&
+		    (seen->kind == PY_KIND_FLOAT || seen->kind == PY_KIND_STRING || seen->kind == PY_KIND_BOOLEAN))
 			break;
 	}
 	return true;
@@ -243,8 +249,8 @@ static bool see_all(guessed *seen, PyObject *items, Py_ssize_t n_items, bool str
 static PyObject *text_of(const guessed *seen)
 {
 	static const char *const names[] = {
-		[PY_KIND_NULL] = "Null",     [PY_KIND_BOOLEAN] = "Boolean", [PY_KIND_FLOAT] = "Float64",
-		[PY_KIND_STRING] = "String", [PY_KIND_BINARY] = "Binary",   [PY_KIND_DATE] = "Date",
+		[PY_KIND_NULL] = "Null",     [PY_KIND_BOOLEAN] = "Boolean",       [PY_KIND_FLOAT] = "Float64",
+		[PY_KIND_STRING] = "String", [PY_KIND_BINARY] = "Binary",         [PY_KIND_DATE] = "Date",
 		[PY_KIND_TIME] = "Time",     [PY_KIND_DURATION] = "Duration(us)",
 	};
 	if (seen->is_fixed)
@@ -256,8 +262,9 @@ static PyObject *text_of(const guessed *seen)
 		                                                                              : "Int128");
 	case PY_KIND_DECIMAL: return PyUnicode_FromFormat("Decimal(38, %d)", seen->scale);
 	case PY_KIND_DATETIME:
-		return seen->text[0] && strcmp(seen->text, "-") != 0 ? PyUnicode_FromFormat("Datetime(us, %s)", seen->text)
-		                                                     : PyUnicode_FromString("Datetime(us)");
+		return seen->text[0] && strcmp(seen->text, "-") != 0
+		           ? PyUnicode_FromFormat("Datetime(us, %s)", seen->text)
+		           : PyUnicode_FromString("Datetime(us)");
 	case PY_KIND_LIST: {
 		PyObject *item = seen->n_children ? text_of(seen->children[0]) : PyUnicode_FromString("Null");
 		PyObject *text = item ? PyUnicode_FromFormat("List(%U)", item) : NULL;
@@ -270,7 +277,9 @@ static PyObject *text_of(const guessed *seen)
 			PyObject *escaped = PyObject_CallMethod(seen->names[i], "replace", "ss", "\\", "\\\\");
 			PyObject *name = escaped ? PyObject_CallMethod(escaped, "replace", "ss", "\"", "\\\"") : NULL;
 			PyObject *field = text_of(seen->children[i]);
-			PyObject *part = name && field ? PyUnicode_FromFormat("%U%s\"%U\": %U", text, i ? ", " : "", name, field) : NULL;
+			PyObject *part = name && field
+			                     ? PyUnicode_FromFormat("%U%s\"%U\": %U", text, i ? ", " : "", name, field)
+			                     : NULL;
 			Py_XDECREF(escaped);
 			Py_XDECREF(name);
 			Py_XDECREF(field);

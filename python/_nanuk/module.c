@@ -16,20 +16,32 @@ typedef struct format_field {
 	size_t offset;
 } format_field;
 
-#define FIELD(name, type) {#name, type, offsetof(nk_format_options, name)}
+#define FIELD(name, type)                              \
+	{                                                  \
+#name, type, offsetof(nk_format_options, name) \
+	}
 
 bool py_format_options(PyObject *dict, nk_format_options *out)
 {
 	static const format_field fields[] = {
-		FIELD(max_rows, FORMAT_INT),        FIELD(max_columns, FORMAT_INT),
-		FIELD(max_string, FORMAT_INT),      FIELD(max_list, FORMAT_INT),
-		FIELD(width, FORMAT_INT),           FIELD(float_precision, FORMAT_INT),
-		FIELD(float_full, FORMAT_BOOL),     FIELD(hide_shape, FORMAT_BOOL),
-		FIELD(hide_names, FORMAT_BOOL),     FIELD(hide_dtypes, FORMAT_BOOL),
-		FIELD(hide_separator, FORMAT_BOOL), FIELD(dtype_inline, FORMAT_BOOL),
-		FIELD(shape_below, FORMAT_BOOL),    FIELD(style, FORMAT_TEXT),
-		FIELD(alignment, FORMAT_TEXT),      FIELD(numeric_alignment, FORMAT_TEXT),
-		FIELD(thousands_separator, FORMAT_TEXT), FIELD(decimal_separator, FORMAT_TEXT),
+		FIELD(max_rows, FORMAT_INT),
+		FIELD(max_columns, FORMAT_INT),
+		FIELD(max_string, FORMAT_INT),
+		FIELD(max_list, FORMAT_INT),
+		FIELD(width, FORMAT_INT),
+		FIELD(float_precision, FORMAT_INT),
+		FIELD(float_full, FORMAT_BOOL),
+		FIELD(hide_shape, FORMAT_BOOL),
+		FIELD(hide_names, FORMAT_BOOL),
+		FIELD(hide_dtypes, FORMAT_BOOL),
+		FIELD(hide_separator, FORMAT_BOOL),
+		FIELD(dtype_inline, FORMAT_BOOL),
+		FIELD(shape_below, FORMAT_BOOL),
+		FIELD(style, FORMAT_TEXT),
+		FIELD(alignment, FORMAT_TEXT),
+		FIELD(numeric_alignment, FORMAT_TEXT),
+		FIELD(thousands_separator, FORMAT_TEXT),
+		FIELD(decimal_separator, FORMAT_TEXT),
 	};
 	*out = (nk_format_options){.size = sizeof *out};
 	if (!PyDict_Check(dict)) {
@@ -192,7 +204,8 @@ static PyMethodDef module_functions[] = {
 	{"set_exceptions", py_set_exceptions, METH_O, "Exception classes by the name of their status."},
 	{"set_classes", set_classes, METH_O, "The classes that results are given."},
 	{"set_dtype_factory", py_set_dtype_factory, METH_O, "What makes a DataType from its text."},
-	{"series_from_list", (PyCFunction)(void (*)(void))series_from_list, METH_FASTCALL, "name, list, dtype, strict"},
+	{"series_from_list", (PyCFunction)(void (*)(void))series_from_list, METH_FASTCALL,
+     "name, list, dtype, strict"},
 	{"guess_dtype", guess_dtype, METH_VARARGS, "list, strict, how many items to look at or -1"},
 	{"series_constant", series_constant, METH_VARARGS, "name, value, n"},
 	{"series_from_buffer", py_series_from_buffer, METH_VARARGS, "name, object with a buffer of numbers"},
@@ -213,8 +226,8 @@ PyMODINIT_FUNC PyInit__nanuk(void);
 PyMODINIT_FUNC PyInit__nanuk(void)
 {
 	static struct PyModuleDef definition = {
-		PyModuleDef_HEAD_INIT, .m_name = "nanuk._nanuk", .m_doc = "Handles of libnanuk.", .m_size = -1,
-		.m_methods = module_functions,
+		PyModuleDef_HEAD_INIT, .m_name = "nanuk._nanuk",      .m_doc = "Handles of libnanuk.",
+		.m_size = -1,          .m_methods = module_functions,
 	};
 	PyObject *module = PyModule_Create(&definition);
 	bool good = module && py_buffer_type_init() && py_expr_type_init(module) && py_series_type_init(module) &&

@@ -60,7 +60,10 @@ static PyObject *add_projection(PyObject *self, PyObject *args, project *make)
 	return wrap(status, result, &err);
 }
 
-static PyObject *plan_select(PyObject *self, PyObject *args) { return add_projection(self, args, nk_plan_select); }
+static PyObject *plan_select(PyObject *self, PyObject *args)
+{
+	return add_projection(self, args, nk_plan_select);
+}
 
 static PyObject *plan_with_columns(PyObject *self, PyObject *args)
 {
@@ -78,8 +81,8 @@ static PyObject *plan_group_by(PyObject *self, PyObject *args)
 	    !py_exprs_init(&keys, key_list))
 		return NULL;
 	bool good = py_exprs_init(&aggregates, aggregate_list);
-	nk_status status = good ? nk_plan_group_by(plan, keys.items, keys.n, aggregates.items, aggregates.n, maintain_order,
-	                                           &result, &err)
+	nk_status status = good ? nk_plan_group_by(plan, keys.items, keys.n, aggregates.items, aggregates.n,
+	                                           maintain_order, &result, &err)
 	                        : NK_TYPE;
 	py_exprs_release(&keys);
 	py_exprs_release(&aggregates);
@@ -94,8 +97,9 @@ static PyObject *plan_join(PyObject *self, PyObject *args)
 	int coalesce, nulls_equal;
 	nk_join_options options = NK_OPTIONS(nk_join_options);
 	nk_plan *plan = handle_of(self), *result = NULL;
-	if (!plan || !PyArg_ParseTuple(args, "O!OOssszip", py_plan_type, &other, &left_list, &right_list, &options.how,
-	                               &options.suffix, &options.validate, &options.maintain_order, &coalesce, &nulls_equal))
+	if (!plan || !PyArg_ParseTuple(args, "O!OOssszip", py_plan_type, &other, &left_list, &right_list,
+	                               &options.how, &options.suffix, &options.validate, &options.maintain_order,
+	                               &coalesce, &nulls_equal))
 		return NULL;
 	options.coalesce = coalesce;
 	options.nulls_equal = nulls_equal;
@@ -103,11 +107,12 @@ static PyObject *plan_join(PyObject *self, PyObject *args)
 		return NULL;
 	bool good = py_exprs_init(&right_on, right_list);
 	if (good && left_on.n != right_on.n) {
-		PyErr_Format(PyExc_ValueError, "the number of keys differs: %d on the left, %d on the right", left_on.n, right_on.n);
+		PyErr_Format(PyExc_ValueError, "the number of keys differs: %d on the left, %d on the right",
+		             left_on.n, right_on.n);
 		good = false;
 	}
-	nk_status status = good ? nk_plan_join(plan, handle_of(other), left_on.items, right_on.items, left_on.n, &options,
-	                                       &result, &err)
+	nk_status status = good ? nk_plan_join(plan, handle_of(other), left_on.items, right_on.items, left_on.n,
+	                                       &options, &result, &err)
 	                        : NK_VALUE;
 	py_exprs_release(&left_on);
 	py_exprs_release(&right_on);
@@ -125,7 +130,8 @@ static bool flags_of(PyObject *object, int n, const char *name, bool *out)
 	}
 	Py_ssize_t n_given = PySequence_Size(object);
 	if (n_given != n) {
-		PyErr_Format(PyExc_ValueError, "the length of `%s` (%zd) does not match the length of `by` (%d)", name, n_given, n);
+		PyErr_Format(PyExc_ValueError, "the length of `%s` (%zd) does not match the length of `by` (%d)",
+		             name, n_given, n);
 		return false;
 	}
 	for (int i = 0; i < n; i++) {
@@ -149,8 +155,9 @@ static PyObject *plan_sort(PyObject *self, PyObject *args)
 	bool *flags = calloc((size_t)by.n * 2 + 1, sizeof *flags);
 	bool good = flags && flags_of(descending, by.n, "descending", flags) &&
 	            flags_of(nulls_last, by.n, "nulls_last", flags + by.n);
-	nk_status status = good ? nk_plan_sort(plan, by.items, by.n, flags, flags + by.n, maintain_order, &result, &err)
-	                        : NK_VALUE;
+	nk_status status =
+		good ? nk_plan_sort(plan, by.items, by.n, flags, flags + by.n, maintain_order, &result, &err)
+			 : NK_VALUE;
 	free(flags);
 	py_exprs_release(&by);
 	return good ? wrap(status, result, &err) : NULL;
@@ -175,7 +182,8 @@ static PyObject *plan_unique(PyObject *self, PyObject *args)
 	const char *keep;
 	int maintain_order;
 	nk_plan *plan = handle_of(self), *result = NULL;
-	if (!plan || !PyArg_ParseTuple(args, "Osp", &list, &keep, &maintain_order) || !py_exprs_init(&subset, list))
+	if (!plan || !PyArg_ParseTuple(args, "Osp", &list, &keep, &maintain_order) ||
+	    !py_exprs_init(&subset, list))
 		return NULL;
 	nk_status status = nk_plan_unique(plan, subset.items, subset.n, keep, maintain_order, &result, &err);
 	py_exprs_release(&subset);
@@ -203,9 +211,11 @@ static PyObject *plan_explode(PyObject *self, PyObject *args)
 	PyObject *list;
 	int empty_as_null, keep_nulls;
 	nk_plan *plan = handle_of(self), *result = NULL;
-	if (!plan || !PyArg_ParseTuple(args, "Opp", &list, &empty_as_null, &keep_nulls) || !py_exprs_init(&columns, list))
+	if (!plan || !PyArg_ParseTuple(args, "Opp", &list, &empty_as_null, &keep_nulls) ||
+	    !py_exprs_init(&columns, list))
 		return NULL;
-	nk_status status = nk_plan_explode(plan, columns.items, columns.n, empty_as_null, keep_nulls, &result, &err);
+	nk_status status =
+		nk_plan_explode(plan, columns.items, columns.n, empty_as_null, keep_nulls, &result, &err);
 	py_exprs_release(&columns);
 	return wrap(status, result, &err);
 }
@@ -350,7 +360,8 @@ static PyMethodDef plan_methods[] = {
 	{"_select", plan_select, METH_VARARGS, "expressions, eager"},
 	{"_with_columns", plan_with_columns, METH_VARARGS, "expressions, eager"},
 	{"_group_by", plan_group_by, METH_VARARGS, "keys, aggregates, maintain_order"},
-	{"_join", plan_join, METH_VARARGS, "other, left_on, right_on, how, suffix, validate, maintain_order, coalesce, nulls_equal"},
+	{"_join", plan_join, METH_VARARGS,
+     "other, left_on, right_on, how, suffix, validate, maintain_order, coalesce, nulls_equal"},
 	{"_sort", plan_sort, METH_VARARGS, "by, descending, nulls_last, maintain_order"},
 	{"_slice", plan_slice, METH_VARARGS, "offset, length; a negative length goes to the end"},
 	{"_unique", plan_unique, METH_VARARGS, "subset, keep, maintain_order"},
@@ -375,7 +386,8 @@ bool py_plan_type_init(PyObject *module)
 		{Py_tp_methods, plan_methods},
 		{0, NULL},
 	};
-	static PyType_Spec spec = {"nanuk._nanuk.Plan", sizeof(py_plan), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+	static PyType_Spec spec = {"nanuk._nanuk.Plan", sizeof(py_plan), 0,
+	                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 	py_plan_type = py_plan_class = (PyTypeObject *)PyType_FromSpec(&spec);
 	return py_plan_type && PyModule_AddObjectRef(module, "Plan", (PyObject *)py_plan_type) == 0;
 }

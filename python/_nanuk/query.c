@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static struct {
-	nk_cancellation *flag;  /* of the query on the main thread; kept for the next one */
+	nk_cancellation *flag; /* of the query on the main thread; kept for the next one */
 	volatile sig_atomic_t is_raised;
 	int depth;
 	struct sigaction before;
@@ -44,8 +44,8 @@ static nk_cancellation *watch_begin(void)
 	sigemptyset(&ours.sa_mask);
 	if (sigaction(SIGINT, &ours, &watch.before) != 0)
 		return NULL;
-	bool has_handler = watch.before.sa_flags & SA_SIGINFO || (watch.before.sa_handler != SIG_IGN &&
-	                                                         watch.before.sa_handler != SIG_DFL);
+	bool has_handler = watch.before.sa_flags & SA_SIGINFO ||
+	                   (watch.before.sa_handler != SIG_IGN && watch.before.sa_handler != SIG_DFL);
 	if (!has_handler) {
 		sigaction(SIGINT, &watch.before, NULL);
 		return NULL;

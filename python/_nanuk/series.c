@@ -23,13 +23,14 @@ PyObject *py_wrap_series(nk_series *handle)
 static nk_series *handle_of(PyObject *self) { return ((py_series *)self)->handle; }
 
 /* value: NULL, or gets the result's one value; *result then may stay NULL. False: an exception is set. */
-static bool call(const char *function, nk_series *const *args, int n_args, const py_options *options, nk_series **result,
-                 nk_value *value)
+static bool call(const char *function, nk_series *const *args, int n_args, const py_options *options,
+                 nk_series **result, nk_value *value)
 {
 	nk_error err;
 	const nk_named_option *items = options ? options->items : NULL;
 	int n_options = options ? options->n : 0;
-	bool quick = nk_series_length(args[0]) < N_ROWS_QUICK && (n_args < 2 || nk_series_length(args[1]) < N_ROWS_QUICK);
+	bool quick =
+		nk_series_length(args[0]) < N_ROWS_QUICK && (n_args < 2 || nk_series_length(args[1]) < N_ROWS_QUICK);
 	PyThreadState *thread = quick ? NULL : PyEval_SaveThread();
 	nk_status status = value ? nk_series_value(function, args, n_args, items, n_options, value, result, &err)
 	                         : nk_series_call(function, args, n_args, items, n_options, result, &err);
@@ -40,13 +41,15 @@ static bool call(const char *function, nk_series *const *args, int n_args, const
 	return status == NK_OK;
 }
 
-static nk_series *call_series(const char *function, nk_series *const *args, int n_args, const py_options *options)
+static nk_series *call_series(const char *function, nk_series *const *args, int n_args,
+                              const py_options *options)
 {
 	nk_series *result = NULL;
 	return call(function, args, n_args, options, &result, NULL) ? result : NULL;
 }
 
-static PyObject *call_value(const char *function, nk_series *const *args, int n_args, const py_options *options)
+static PyObject *call_value(const char *function, nk_series *const *args, int n_args,
+                            const py_options *options)
 {
 	nk_series *owner = NULL;
 	nk_value value = {0};
@@ -77,7 +80,9 @@ static int fit_number(PyObject *number, const char *dtype, operator_kind kind, n
 		return dtype[0] == 'B' && dtype[1] == 'o';
 	}
 	if (PyFloat_Check(number)) {
-		*value = (nk_value){.kind = NK_VALUE_FLOAT, .floating = PyFloat_AsDouble(number), .dtype = is_float ? dtype : "Float64"};
+		*value = (nk_value){.kind = NK_VALUE_FLOAT,
+		                    .floating = PyFloat_AsDouble(number),
+		                    .dtype = is_float ? dtype : "Float64"};
 		return is_integer || is_float;
 	}
 	if (!PyLong_Check(number) || !(is_integer || is_float))
@@ -97,7 +102,9 @@ static int fit_number(PyObject *number, const char *dtype, operator_kind kind, n
 			PyErr_Format(PyExc_OverflowError, "%R does not fit a Series of type %s", number, dtype);
 			return -1;
 		}
-		value->dtype = value->high == (int64_t)value->low >> 63 ? "Int64" : value->high == 0 ? "UInt64" : "Int128";
+		value->dtype = value->high == (int64_t)value->low >> 63 ? "Int64"
+		               : value->high == 0                       ? "UInt64"
+		                                                        : "Int128";
 	}
 	return 1;
 }
@@ -159,8 +166,8 @@ static PyObject *op_power(PyObject *l, PyObject *r, PyObject *modulo)
 
 static PyObject *op_compare(PyObject *left, PyObject *right, int operation)
 {
-	static const char *const functions[] = {[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
-	                                        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
+	static const char *const functions[] = {
+		[Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq", [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge"};
 	return binary(functions[operation], left, right, COMPARISON);
 }
 
@@ -178,10 +185,11 @@ static PyObject *op_positive(PyObject *self) { return Py_NewRef(self); }
 static int op_bool(PyObject *self)
 {
 	(void)self;
-	PyErr_SetString(PyExc_TypeError, "the truth value of a Series is ambiguous\n\nHere are some things you might want to do:\n"
-	                                 "- instead of `if s`, use `if not s.is_empty()`\n"
-	                                 "- instead of `s1 and s2`, use `s1 & s2`\n- instead of `s1 or s2`, use `s1 | s2`\n"
-	                                 "- instead of `s in [y, z]`, use `s.is_in([y, z])`");
+	PyErr_SetString(PyExc_TypeError,
+	                "the truth value of a Series is ambiguous\n\nHere are some things you might want to do:\n"
+	                "- instead of `if s`, use `if not s.is_empty()`\n"
+	                "- instead of `s1 and s2`, use `s1 & s2`\n- instead of `s1 or s2`, use `s1 | s2`\n"
+	                "- instead of `s in [y, z]`, use `s.is_in([y, z])`");
 	return -1;
 }
 
@@ -199,11 +207,13 @@ static PyObject *value_at(nk_series *series, int64_t row)
 enum { N_QUICK = 8 };
 
 /* _call(function, *series, **options) */
-static PyObject *call_objects(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names, bool as_value)
+static PyObject *call_objects(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names,
+                              bool as_value)
 {
 	nk_series *series[N_QUICK] = {handle_of(self)};
 	py_options options;
-	const char *function = n_args > 0 && PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], NULL) : NULL;
+	const char *function =
+		n_args > 0 && PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], NULL) : NULL;
 	if (!function || n_args > N_QUICK) {
 		PyErr_SetString(PyExc_TypeError, "expected the name of a function and a few Series");
 		return NULL;
@@ -244,8 +254,11 @@ static PyObject *aggregate(const char *function, PyObject *self)
 	return call_value(function, (nk_series *[]){handle_of(self)}, 1, NULL);
 }
 
-#define AGGREGATION(name) \
-	static PyObject *series_##name(PyObject *self, PyObject *unused) { return (void)unused, aggregate(#name, self); }
+#define AGGREGATION(name)                                            \
+	static PyObject *series_##name(PyObject *self, PyObject *unused) \
+	{                                                                \
+		return (void)unused, aggregate(#name, self);                 \
+	}
 AGGREGATION(sum)
 AGGREGATION(min)
 AGGREGATION(max)
@@ -262,8 +275,8 @@ static bool row_of(nk_series *series, int64_t index, int64_t *row)
 	*row = index < 0 ? index + n_rows : index;
 	if (*row >= 0 && *row < n_rows)
 		return true;
-	PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for sequence of length %lld", (long long)index,
-	             (long long)n_rows);
+	PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for sequence of length %lld",
+	             (long long)index, (long long)n_rows);
 	return false;
 }
 
@@ -275,10 +288,11 @@ static PyObject *series_item(PyObject *self, PyObject *const *args, Py_ssize_t n
 	if (index == Py_None) {
 		if (nk_series_length(series) == 1)
 			return value_at(series, 0);
-		return PyErr_Format(PyExc_ValueError,
-		                    "can only call '.item()' if the Series is of length 1, or an explicit index is provided "
-		                    "(Series is of length %lld)",
-		                    (long long)nk_series_length(series));
+		return PyErr_Format(
+			PyExc_ValueError,
+			"can only call '.item()' if the Series is of length 1, or an explicit index is provided "
+			"(Series is of length %lld)",
+			(long long)nk_series_length(series));
 	}
 	int64_t number = PyLong_AsLongLong(index);
 	if ((number == -1 && PyErr_Occurred()) || !row_of(series, number, &row))
@@ -482,25 +496,37 @@ static PyGetSetDef series_properties[] = {
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef series_methods[] = {
-	{"_call", FUNCTION(series_call), METH_FASTCALL | METH_KEYWORDS, "A function by name, with Series and options."},
-	{"_value", FUNCTION(series_value), METH_FASTCALL | METH_KEYWORDS, "As _call: the value in the result's one row."},
-	{"sum", series_sum, METH_NOARGS, "sum($self)\n--\n\nSum of the values; 0 when there are none. 8 and 16-bit integers sum as Int64."},
-	{"min", series_min, METH_NOARGS, "min($self)\n--\n\nSmallest value, None when there is none; NaN only when all are NaN."},
-	{"max", series_max, METH_NOARGS, "max($self)\n--\n\nLargest value, None when there is none; NaN only when all are NaN."},
+	{"_call", FUNCTION(series_call), METH_FASTCALL | METH_KEYWORDS,
+     "A function by name, with Series and options."},
+	{"_value", FUNCTION(series_value), METH_FASTCALL | METH_KEYWORDS,
+     "As _call: the value in the result's one row."},
+	{"sum", series_sum, METH_NOARGS,
+     "sum($self)\n--\n\nSum of the values; 0 when there are none. 8 and 16-bit integers sum as Int64."},
+	{"min", series_min, METH_NOARGS,
+     "min($self)\n--\n\nSmallest value, None when there is none; NaN only when all are NaN."},
+	{"max", series_max, METH_NOARGS,
+     "max($self)\n--\n\nLargest value, None when there is none; NaN only when all are NaN."},
 	{"mean", series_mean, METH_NOARGS, "mean($self)\n--\n\nMean of the values, None when there are none."},
-	{"median", series_median, METH_NOARGS, "median($self)\n--\n\nMedian of the values, None when there are none."},
-	{"product", series_product, METH_NOARGS, "product($self)\n--\n\nProduct of the values; 1 when there are none."},
-	{"n_unique", series_n_unique, METH_NOARGS, "n_unique($self)\n--\n\nHow many different values there are; null counts as one."},
-	{"arg_min", series_arg_min, METH_NOARGS, "arg_min($self)\n--\n\nIndex of the smallest value, None when there is none."},
-	{"arg_max", series_arg_max, METH_NOARGS, "arg_max($self)\n--\n\nIndex of the largest value, None when there is none."},
+	{"median", series_median, METH_NOARGS,
+     "median($self)\n--\n\nMedian of the values, None when there are none."},
+	{"product", series_product, METH_NOARGS,
+     "product($self)\n--\n\nProduct of the values; 1 when there are none."},
+	{"n_unique", series_n_unique, METH_NOARGS,
+     "n_unique($self)\n--\n\nHow many different values there are; null counts as one."},
+	{"arg_min", series_arg_min, METH_NOARGS,
+     "arg_min($self)\n--\n\nIndex of the smallest value, None when there is none."},
+	{"arg_max", series_arg_max, METH_NOARGS,
+     "arg_max($self)\n--\n\nIndex of the largest value, None when there is none."},
 	{"count", series_count, METH_NOARGS, "count($self)\n--\n\nHow many values are not null."},
 	{"len", series_len, METH_NOARGS, "len($self)\n--\n\nHow many values there are, nulls included."},
 	{"null_count", series_null_count, METH_NOARGS, "null_count($self)\n--\n\nHow many values are null."},
 	{"n_chunks", series_n_chunks, METH_NOARGS, "n_chunks($self)\n--\n\nHow many chunks hold the values."},
 	{"item", FUNCTION(series_item), METH_FASTCALL | METH_KEYWORDS,
-	 "item($self, index=None)\n--\n\nThe value at an index, or the only one.\n\nRaises IndexError beyond the end, ValueError when "
-	 "no index is given and the length is not 1."},
-	{"to_list", series_to_list, METH_NOARGS, "to_list($self)\n--\n\nThe values as a Python list; nested ones as lists and dicts."},
+     "item($self, index=None)\n--\n\nThe value at an index, or the only one.\n\nRaises IndexError beyond the "
+     "end, ValueError when "
+     "no index is given and the length is not 1."},
+	{"to_list", series_to_list, METH_NOARGS,
+     "to_list($self)\n--\n\nThe values as a Python list; nested ones as lists and dicts."},
 	{"_sorted", series_sorted, METH_NOARGS, "1 ascending, -1 descending, 0 not known."},
 	{"_set_sorted", series_set_sorted, METH_O, NULL},
 	{"_rename", series_rename, METH_O, NULL},
@@ -511,7 +537,7 @@ static PyMethodDef series_methods[] = {
 	{"_to_text", series_to_text, METH_O, NULL},
 	{"_buffers", py_series_buffers, METH_NOARGS, "Chunks as (values, validity or None, offset, length)."},
 	{"__arrow_c_stream__", FUNCTION(series_capsule), METH_FASTCALL | METH_KEYWORDS,
-	 "Export through the Arrow PyCapsule interface."},
+     "Export through the Arrow PyCapsule interface."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -543,7 +569,8 @@ bool py_series_type_init(PyObject *module)
 		{Py_mp_subscript, series_subscript},
 		{0, NULL},
 	};
-	static PyType_Spec spec = {"nanuk._nanuk.Series", sizeof(py_series), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+	static PyType_Spec spec = {"nanuk._nanuk.Series", sizeof(py_series), 0,
+	                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 	py_series_type = py_series_class = (PyTypeObject *)PyType_FromSpec(&spec);
 	return py_series_type && PyModule_AddObjectRef(module, "Series", (PyObject *)py_series_type) == 0;
 }

@@ -10,9 +10,9 @@
 static PyObject *standard_classes[PY_CLASS_N];
 
 static const char *const class_paths[PY_CLASS_N][2] = {
-	[PY_DATE] = {"datetime", "date"},           [PY_DATETIME] = {"datetime", "datetime"},
-	[PY_TIME] = {"datetime", "time"},           [PY_TIMEDELTA] = {"datetime", "timedelta"},
-	[PY_DECIMAL] = {"decimal", "Decimal"},      [PY_ZONE_INFO] = {"zoneinfo", "ZoneInfo"},
+	[PY_DATE] = {"datetime", "date"},      [PY_DATETIME] = {"datetime", "datetime"},
+	[PY_TIME] = {"datetime", "time"},      [PY_TIMEDELTA] = {"datetime", "timedelta"},
+	[PY_DECIMAL] = {"decimal", "Decimal"}, [PY_ZONE_INFO] = {"zoneinfo", "ZoneInfo"},
 };
 
 PyObject *py_standard_class(py_class which)
@@ -68,7 +68,7 @@ PyObject *py_integer(uint64_t low, int64_t high)
 PyObject *py_decimal(uint64_t low, int64_t high, int scale)
 {
 	char digits[64];
-	__extension__ unsigned __int128 value = (__extension__(unsigned __int128)(uint64_t)high << 64) | low;
+	__extension__ unsigned __int128 value = (__extension__(unsigned __int128)(uint64_t) high << 64) | low;
 	bool is_negative = high < 0;
 	if (is_negative)
 		value = -value;
@@ -137,7 +137,8 @@ static PyObject *make_datetime(const py_type *type, int64_t value)
 	int hour = (int)(of_day / 3600), minute = (int)(of_day / 60 % 60), second = (int)(of_day % 60);
 	if (!type->zone)
 		return PyObject_CallFunction(class, "iiiiiii", year, month, day, hour, minute, second, (int)micros);
-	PyObject *utc = PyObject_CallFunction(class, "iiiiiiiO", year, month, day, hour, minute, second, (int)micros, type->zone);
+	PyObject *utc = PyObject_CallFunction(class, "iiiiiiiO", year, month, day, hour, minute, second,
+	                                      (int)micros, type->zone);
 	PyObject *local = utc ? PyObject_CallMethod(type->zone, "fromutc", "O", utc) : NULL;
 	Py_XDECREF(utc);
 	return local;
@@ -164,7 +165,8 @@ PyObject *py_temporal(const py_type *type, int64_t value)
 		PyObject *class = py_standard_class(PY_TIMEDELTA);
 		int64_t seconds = floor_divide(value, type->per_second, &of_second);
 		int64_t days = floor_divide(seconds, 86400, &of_day);
-		int64_t micros = type->per_second == 1000 ? of_second * 1000 : of_second / (type->per_second / 1000000);
+		int64_t micros =
+			type->per_second == 1000 ? of_second * 1000 : of_second / (type->per_second / 1000000);
 		return class ? PyObject_CallFunction(class, "Lii", (long long)days, (int)of_day, (int)micros) : NULL;
 	}
 	default: return make_datetime(type, value);
@@ -243,7 +245,9 @@ bool py_to_days(PyObject *date, int64_t *out)
 
 static int64_t micros_of_day(PyObject *object)
 {
-	return ((attribute(object, "hour") * 60 + attribute(object, "minute")) * 60 + attribute(object, "second")) * 1000000 +
+	return ((attribute(object, "hour") * 60 + attribute(object, "minute")) * 60 +
+	        attribute(object, "second")) *
+	           1000000 +
 	       attribute(object, "microsecond");
 }
 
@@ -299,9 +303,11 @@ bool py_zone_name(PyObject *datetime, PyObject **out)
 bool py_to_decimal(PyObject *decimal, int *scale, uint64_t *low, int64_t *high)
 {
 	__extension__ typedef unsigned __int128 wide;
-	const wide limit = (__extension__(wide)UINT64_C(0x4b3b4ca85a86c47a) << 64) | UINT64_C(0x098a224000000000);
+	const wide limit =
+		(__extension__(wide) UINT64_C(0x4b3b4ca85a86c47a) << 64) | UINT64_C(0x098a224000000000);
 	PyObject *parts = PyObject_CallMethod(decimal, "as_tuple", NULL);
-	PyObject *digits = parts ? PyTuple_GetItem(parts, 1) : NULL, *exponent = parts ? PyTuple_GetItem(parts, 2) : NULL;
+	PyObject *digits = parts ? PyTuple_GetItem(parts, 1) : NULL,
+			 *exponent = parts ? PyTuple_GetItem(parts, 2) : NULL;
 	bool is_negative = parts && PyObject_IsTrue(PyTuple_GetItem(parts, 0)) == 1;
 	bool fits = exponent && PyLong_Check(exponent);
 	if (fits) {
@@ -367,7 +373,8 @@ static int temporal_to_value(PyObject *object, nk_value *out, char *dtype, size_
 	}
 	if (is <= 0)
 		return is;
-	*out = (nk_value){.kind = NK_VALUE_INTEGER, .low = (uint64_t)number, .high = number >> 63, .dtype = dtype};
+	*out =
+		(nk_value){.kind = NK_VALUE_INTEGER, .low = (uint64_t)number, .high = number >> 63, .dtype = dtype};
 	return 1;
 }
 
@@ -415,6 +422,7 @@ bool py_to_value(PyObject *object, nk_value *out, char *dtype, size_t n_dtype, P
 			return PyErr_Occurred() ? false : (PyErr_SetString(PyExc_TypeError, "not a value"), false);
 		return py_to_value(*keep, out, dtype, n_dtype, &unused);
 	}
-	PyErr_Format(PyExc_TypeError, "cannot create expression literal for value of type %U", PyType_GetName(Py_TYPE(object)));
+	PyErr_Format(PyExc_TypeError, "cannot create expression literal for value of type %U",
+	             PyType_GetName(Py_TYPE(object)));
 	return false;
 }

@@ -10,7 +10,7 @@
 typedef struct nk_context {
 	nk_pool *pool;
 	nk_memory *memory;
-	int64_t batch_rows; /* 0: the default */
+	int64_t batch_rows;   /* 0: the default */
 	int64_t memory_limit; /* per query; INT64_MAX: none */
 	bool force_spill;
 	const char *spill_folder;

@@ -8,7 +8,10 @@
 #include "api/series.h"
 #include "base/text.h"
 
-nk_status nk_expr_column(const char *name, nk_expr **out, nk_error *err) { return nk__expr_column(name, out, err); }
+nk_status nk_expr_column(const char *name, nk_expr **out, nk_error *err)
+{
+	return nk__expr_column(name, out, err);
+}
 
 /* The items of a list value as one row of a List. */
 static nk_status list_literal(const nk_value *value, nk_expr **out, nk_error *err)
@@ -39,17 +42,21 @@ nk_status nk_expr_literal(const nk_value *value, nk_expr **out, nk_error *err)
 	return nk__expr_literal(&scalar, is_untyped, out, err);
 }
 
-nk_status nk_expr_series(nk_series *series, nk_expr **out, nk_error *err) { return nk__expr_series(series->name, series->column, out, err); }
+nk_status nk_expr_series(nk_series *series, nk_expr **out, nk_error *err)
+{
+	return nk__expr_series(series->name, series->column, out, err);
+}
 
-nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, const nk_named_option *options, int n_options,
-                       nk_expr **out, nk_error *err)
+nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, const nk_named_option *options,
+                       int n_options, nk_expr **out, nk_error *err)
 {
 	const nk_func *func = nk_func_find(function);
 	if (!func)
 		return nk_fail(err, NK_NOT_IMPLEMENTED, "the function `%s` is not implemented yet", function);
 	const char **names = malloc(((size_t)n_options + 1) * sizeof *names);
 	nk_option *values = malloc(((size_t)n_options + 1) * sizeof *values);
-	nk_status status = names && values ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+	nk_status status =
+		names && values ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
 	if (status == NK_OK)
 		status = nk__options_from_public(options, n_options, names, values, err);
 	if (status == NK_OK)
@@ -59,7 +66,10 @@ nk_status nk_expr_call(const char *function, nk_expr *const *args, int n_args, c
 	return status;
 }
 
-nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err) { return nk__expr_alias(expr, name, out, err); }
+nk_status nk_expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err)
+{
+	return nk__expr_alias(expr, name, out, err);
+}
 
 static int choose(const char *text, const char *const *names, int n)
 {
@@ -87,16 +97,20 @@ nk_status nk_expr_within(const char *how, nk_expr *outer, nk_expr *inner, nk_exp
 	return nk__expr_within((nk_within)at, outer, inner, out, err);
 }
 
-nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by, nk_expr *const *order_by,
-                       int n_order_by, bool descending, bool nulls_last, const char *mapping_strategy, nk_expr **out,
-                       nk_error *err)
+nk_status nk_expr_over(nk_expr *expr, nk_expr *const *partition_by, int n_partition_by,
+                       nk_expr *const *order_by, int n_order_by, bool descending, bool nulls_last,
+                       const char *mapping_strategy, nk_expr **out, nk_error *err)
 {
 	static const char *const names[] = {"group_to_rows", "join", "explode"};
 	int mapping = choose(mapping_strategy, names, NK_COUNT(names));
 	if (mapping < 0)
-		return nk_fail(err, NK_VALUE, "`mapping_strategy` must be one of {'group_to_rows', 'join', 'explode'}, got %s",
+		return nk_fail(err, NK_VALUE,
+		               "`mapping_strategy` must be one of {'group_to_rows', 'join', 'explode'}, got %s",
 		               mapping_strategy);
-	nk_over over = {.n_keys = n_partition_by, .n_order = n_order_by, .descending = descending, .nulls_last = nulls_last,
+	nk_over over = {.n_keys = n_partition_by,
+	                .n_order = n_order_by,
+	                .descending = descending,
+	                .nulls_last = nulls_last,
 	                .mapping = (nk_mapping)mapping};
 	nk_expr **args = malloc((size_t)(n_partition_by + n_order_by + 1) * sizeof *args);
 	if (!args)
@@ -220,29 +234,21 @@ static nk_status dtype_selector(const char *const *names, int n, nk_expr **out, 
 	return status;
 }
 
-nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict, nk_expr **out, nk_error *err)
+nk_status nk_expr_selector(const char *kind, const char *const *names, int n_names, bool strict,
+                           nk_expr **out, nk_error *err)
 {
-	static const char *const kinds[] = {"all", "names", "dtypes", "classes", "starts_with", "ends_with", "contains",
-	                                    "matches"};
+	static const char *const kinds[] = {"all",         "names",     "dtypes",   "classes",
+	                                    "starts_with", "ends_with", "contains", "matches"};
 	switch (choose(kind, kinds, NK_COUNT(kinds))) {
-	case 0:
-		return nk__selector_classes(~0u, out, err);
-	case 1:
-		return nk__selector_names(names, n_names, strict, NK_SELECT_NAMES, out, err);
-	case 2:
-		return dtype_selector(names, n_names, out, err);
-	case 3:
-		return class_selector(names, n_names, out, err);
-	case 4:
-		return nk__selector_names(names, n_names, strict, NK_SELECT_STARTS, out, err);
-	case 5:
-		return nk__selector_names(names, n_names, strict, NK_SELECT_ENDS, out, err);
-	case 6:
-		return nk__selector_names(names, n_names, strict, NK_SELECT_CONTAINS, out, err);
-	case 7:
-		return nk__selector_names(names, n_names, strict, NK_SELECT_MATCHES, out, err);
-	default:
-		return nk_fail(err, NK_VALUE, "\"%s\" is no kind of selector", kind);
+	case 0: return nk__selector_classes(~0u, out, err);
+	case 1: return nk__selector_names(names, n_names, strict, NK_SELECT_NAMES, out, err);
+	case 2: return dtype_selector(names, n_names, out, err);
+	case 3: return class_selector(names, n_names, out, err);
+	case 4: return nk__selector_names(names, n_names, strict, NK_SELECT_STARTS, out, err);
+	case 5: return nk__selector_names(names, n_names, strict, NK_SELECT_ENDS, out, err);
+	case 6: return nk__selector_names(names, n_names, strict, NK_SELECT_CONTAINS, out, err);
+	case 7: return nk__selector_names(names, n_names, strict, NK_SELECT_MATCHES, out, err);
+	default: return nk_fail(err, NK_VALUE, "\"%s\" is no kind of selector", kind);
 	}
 }
 
@@ -251,7 +257,8 @@ nk_status nk_expr_selector_positions(const int64_t *positions, int n, nk_expr **
 	return nk__selector_positions(positions, n, out, err);
 }
 
-nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err)
+nk_status nk_expr_selector_combine(const char *how, nk_expr *left, nk_expr *right, nk_expr **out,
+                                   nk_error *err)
 {
 	static const char *const names[] = {"union", "intersect", "except", "xor"};
 	int at = choose(how, names, NK_COUNT(names));
@@ -265,8 +272,9 @@ bool nk_expr_is_selector(const nk_expr *expr) { return expr->kind == NK_EXPR_SEL
 const char *nk_expr_form(const nk_expr *expr)
 {
 	static const char *const forms[] = {
-		[NK_EXPR_COLUMN] = "column", [NK_EXPR_LITERAL] = "literal", [NK_EXPR_SERIES] = "series", [NK_EXPR_CALL] = "call",
-		[NK_EXPR_ALIAS] = "alias",   [NK_EXPR_RENAME] = "rename",   [NK_EXPR_OVER] = "over",     [NK_EXPR_SELECTOR] = "selector"};
+		[NK_EXPR_COLUMN] = "column", [NK_EXPR_LITERAL] = "literal",  [NK_EXPR_SERIES] = "series",
+		[NK_EXPR_CALL] = "call",     [NK_EXPR_ALIAS] = "alias",      [NK_EXPR_RENAME] = "rename",
+		[NK_EXPR_OVER] = "over",     [NK_EXPR_SELECTOR] = "selector"};
 	return forms[expr->kind];
 }
 
@@ -296,31 +304,24 @@ static void json_option(nk_text *out, const nk_option_spec *spec)
 	json_string(out, spec->name);
 	nk_text_format(out, ", \"kind\": \"%s\", \"default\": ", kinds[fallback->kind]);
 	switch (fallback->kind) {
-	case NK_OPTION_BOOL:
-		nk_text_append_string(out, fallback->boolean ? "true" : "false");
-		break;
-	case NK_OPTION_INT:
-		nk_text_format(out, "%lld", (long long)fallback->integer);
-		break;
-	case NK_OPTION_FLOAT:
-		nk_text_format(out, "%.17g", fallback->floating);
-		break;
+	case NK_OPTION_BOOL: nk_text_append_string(out, fallback->boolean ? "true" : "false"); break;
+	case NK_OPTION_INT: nk_text_format(out, "%lld", (long long)fallback->integer); break;
+	case NK_OPTION_FLOAT: nk_text_format(out, "%.17g", fallback->floating); break;
 	case NK_OPTION_STRING:
 		if (fallback->string)
 			json_string(out, fallback->string);
 		else
 			nk_text_append_string(out, "null");
 		break;
-	case NK_OPTION_DTYPE:
-		nk_text_append_string(out, "null");
-		break;
+	case NK_OPTION_DTYPE: nk_text_append_string(out, "null"); break;
 	}
 	nk_text_append_char(out, '}');
 }
 
 nk_status nk_functions(char **out, nk_error *err)
 {
-	static const char *const heights[] = {"elementwise", "length_preserving", "aggregating", "length_changing"};
+	static const char *const heights[] = {"elementwise", "length_preserving", "aggregating",
+	                                      "length_changing"};
 	NK_TEXT(text);
 	nk_text_append_string(&text, "[");
 	for (int i = 0; i < nk_func_count(); i++) {
@@ -329,8 +330,10 @@ nk_status nk_functions(char **out, nk_error *err)
 		json_string(&text, func->name);
 		nk_text_append_string(&text, ", \"args\": ");
 		json_string(&text, func->args);
-		nk_text_format(&text, ", \"min_args\": %d, \"max_args\": %d, \"height\": \"%s\", \"fallible\": %s, \"options\": [", func->min_args,
-		               func->max_args, heights[func->height], func->fallible ? "true" : "false");
+		nk_text_format(
+			&text,
+			", \"min_args\": %d, \"max_args\": %d, \"height\": \"%s\", \"fallible\": %s, \"options\": [",
+			func->min_args, func->max_args, heights[func->height], func->fallible ? "true" : "false");
 		for (int o = 0; o < nk_func_n_options(func); o++) {
 			nk_text_append_string(&text, o ? ", " : "");
 			json_option(&text, &func->options[o]);

@@ -20,7 +20,8 @@ nk_status nk_frame_export(nk_frame *frame, struct ArrowArrayStream *out, nk_erro
 	return nk_frame_to_arrow(context->memory, frame, out, err);
 }
 
-nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t height, nk_frame **out, nk_error *err)
+nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t height, nk_frame **out,
+                               nk_error *err)
 {
 	nk_field *fields = malloc(((size_t)n_series + 1) * sizeof *fields);
 	nk_column **columns = malloc(((size_t)n_series + 1) * sizeof *columns);
@@ -43,14 +44,19 @@ nk_status nk_frame_from_series(nk_series *const *series, int n_series, int64_t h
 int64_t nk_frame_height(const nk_frame *frame) { return frame->height; }
 int nk_frame_width(const nk_frame *frame) { return frame->schema->n_fields; }
 const char *nk_frame_name(const nk_frame *frame, int column) { return frame->schema->fields[column].name; }
-const char *nk_frame_dtype(const nk_frame *frame, int column) { return frame->schema->fields[column].dtype->text; }
+const char *nk_frame_dtype(const nk_frame *frame, int column)
+{
+	return frame->schema->fields[column].dtype->text;
+}
 int nk_frame_find(const nk_frame *frame, const char *name) { return nk_schema_find(frame->schema, name); }
 
 nk_status nk_frame_column(nk_frame *frame, int column, nk_series **out, nk_error *err)
 {
 	if (column < 0 || column >= frame->schema->n_fields)
-		return nk_fail(err, NK_OUT_OF_BOUNDS, "there is no column %d: the frame has %d", column, frame->schema->n_fields);
-	return nk__series_new(frame->schema->fields[column].name, nk_column_ref(frame->columns[column]), out, err);
+		return nk_fail(err, NK_OUT_OF_BOUNDS, "there is no column %d: the frame has %d", column,
+		               frame->schema->n_fields);
+	return nk__series_new(frame->schema->fields[column].name, nk_column_ref(frame->columns[column]), out,
+	                      err);
 }
 
 nk_status nk_frame_to_text(nk_frame *frame, const nk_format_options *options, char **out, nk_error *err)

@@ -89,30 +89,32 @@ nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_pl
 	return nk_plan_new(NK_PLAN_FILTER, &plan, 1, predicates, n, NULL, 0, out, err);
 }
 
-nk_status nk_plan_select(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err)
+nk_status nk_plan_select(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out,
+                         nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_SELECT, &plan, 1, exprs, n, NULL, 0, out, err));
 	(*out)->is_eager = eager;
 	return NK_OK;
 }
 
-nk_status nk_plan_with_columns(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out, nk_error *err)
+nk_status nk_plan_with_columns(nk_plan *plan, nk_expr *const *exprs, int n, bool eager, nk_plan **out,
+                               nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_WITH_COLUMNS, &plan, 1, exprs, n, NULL, 0, out, err));
 	(*out)->is_eager = eager;
 	return NK_OK;
 }
 
-nk_status nk_plan_group_by(nk_plan *plan, nk_expr *const *keys, int n_keys, nk_expr *const *aggregates, int n_aggregates,
-                           bool maintain_order, nk_plan **out, nk_error *err)
+nk_status nk_plan_group_by(nk_plan *plan, nk_expr *const *keys, int n_keys, nk_expr *const *aggregates,
+                           int n_aggregates, bool maintain_order, nk_plan **out, nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_GROUP_BY, &plan, 1, aggregates, n_aggregates, keys, n_keys, out, err));
 	(*out)->maintain_order = maintain_order;
 	return NK_OK;
 }
 
-nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, nk_expr *const *right_on, int n_on,
-                       const nk_join_options *options, nk_plan **out, nk_error *err)
+nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, nk_expr *const *right_on,
+                       int n_on, const nk_join_options *options, nk_plan **out, nk_error *err)
 {
 	static const char *const kinds[] = {"inner", "left", "right", "full", "semi", "anti", "cross"};
 	static const char *const orders[] = {"none", "left", "right", "left_right", "right_left"};
@@ -121,17 +123,22 @@ nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, n
 	if (!options)
 		options = &none;
 	int how = options->how ? choose(options->how, kinds, NK_COUNT(kinds)) : NK_JOIN_INNER;
-	int order = options->maintain_order ? choose(options->maintain_order, orders, NK_COUNT(orders)) : NK_ORDER_NONE;
-	int validate = options->validate ? choose(options->validate, validations, NK_COUNT(validations)) : NK_VALIDATE_MANY_TO_MANY;
+	int order =
+		options->maintain_order ? choose(options->maintain_order, orders, NK_COUNT(orders)) : NK_ORDER_NONE;
+	int validate = options->validate ? choose(options->validate, validations, NK_COUNT(validations))
+	                                 : NK_VALIDATE_MANY_TO_MANY;
 	if (how < 0)
 		return nk_fail(err, NK_VALUE, "\"%s\" is no kind of join", options->how);
 	if (order < 0)
-		return nk_fail(err, NK_VALUE, "maintain_order must be one of none, left, right, left_right, right_left, got \"%s\"",
+		return nk_fail(err, NK_VALUE,
+		               "maintain_order must be one of none, left, right, left_right, right_left, got \"%s\"",
 		               options->maintain_order);
 	if (validate < 0)
-		return nk_fail(err, NK_VALUE, "validate must be one of m:m, 1:m, m:1, 1:1, got \"%s\"", options->validate);
+		return nk_fail(err, NK_VALUE, "validate must be one of m:m, 1:m, m:1, 1:1, got \"%s\"",
+		               options->validate);
 	if (how == NK_JOIN_CROSS ? n_on != 0 : n_on == 0)
-		return nk_fail(err, NK_VALUE, how == NK_JOIN_CROSS ? "a cross join takes no keys" : "a join needs keys");
+		return nk_fail(err, NK_VALUE,
+		               how == NK_JOIN_CROSS ? "a cross join takes no keys" : "a join needs keys");
 	NK_AUTO(nk_plan) plan = NULL;
 	nk_plan *inputs[2] = {left, right};
 	NK_TRY(nk_plan_new(NK_PLAN_JOIN, inputs, 2, right_on, n_on, left_on, n_on, &plan, err));
@@ -139,7 +146,9 @@ nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on, n
 	plan->order_kept = (nk_order_kept)order;
 	plan->validate = (nk_validate)validate;
 	plan->nulls_equal = options->nulls_equal;
-	plan->coalesce = options->coalesce > 0 ? NK_COALESCE_YES : options->coalesce < 0 ? NK_COALESCE_NO : NK_COALESCE_DEFAULT;
+	plan->coalesce = options->coalesce > 0   ? NK_COALESCE_YES
+	                 : options->coalesce < 0 ? NK_COALESCE_NO
+	                                         : NK_COALESCE_DEFAULT;
 	if (options->suffix && !(plan->suffix = strdup(options->suffix)))
 		return no_memory(err);
 	*out = NK_STEAL(plan);
@@ -155,8 +164,8 @@ static nk_status copy_flags(const bool *flags, int n, bool **out, nk_error *err)
 	return NK_OK;
 }
 
-nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending, const bool *nulls_last, bool maintain_order,
-                       nk_plan **out, nk_error *err)
+nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending,
+                       const bool *nulls_last, bool maintain_order, nk_plan **out, nk_error *err)
 {
 	NK_AUTO(nk_plan) made = NULL;
 	NK_TRY(nk_plan_new(NK_PLAN_SORT, &plan, 1, NULL, 0, by, n_by, &made, err));
@@ -175,8 +184,8 @@ nk_status nk_plan_slice(nk_plan *plan, int64_t offset, int64_t length, nk_plan *
 	return NK_OK;
 }
 
-nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, const char *keep, bool maintain_order, nk_plan **out,
-                         nk_error *err)
+nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, const char *keep,
+                         bool maintain_order, nk_plan **out, nk_error *err)
 {
 	static const char *const keeps[] = {"any", "first", "last", "none"};
 	int at = keep ? choose(keep, keeps, NK_COUNT(keeps)) : NK_KEEP_ANY;
@@ -190,7 +199,8 @@ nk_status nk_plan_unique(nk_plan *plan, nk_expr *const *subset, int n_subset, co
 
 nk_status nk_plan_concat(nk_plan *const *plans, int n_plans, const char *how, nk_plan **out, nk_error *err)
 {
-	static const char *const hows[] = {"vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed", "horizontal"};
+	static const char *const hows[] = {"vertical", "vertical_relaxed", "diagonal", "diagonal_relaxed",
+	                                   "horizontal"};
 	int at = choose(how, hows, NK_COUNT(hows));
 	if (at < 0)
 		return nk_fail(err, NK_VALUE, "\"%s\" is no way to concat", how);
@@ -221,7 +231,8 @@ nk_status nk_plan_row_index(nk_plan *plan, const char *name, int64_t offset, nk_
 	return NK_OK;
 }
 
-nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n, bool strict, nk_plan **out, nk_error *err)
+nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *const *to, int n, bool strict,
+                         nk_plan **out, nk_error *err)
 {
 	NK_AUTO(nk_plan) made = NULL;
 	NK_TRY(nk_plan_new(NK_PLAN_RENAME, &plan, 1, NULL, 0, NULL, 0, &made, err));
@@ -240,8 +251,8 @@ nk_status nk_plan_rename(nk_plan *plan, const char *const *from, const char *con
 	return NK_OK;
 }
 
-nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null, bool keep_nulls, nk_plan **out,
-                          nk_error *err)
+nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool empty_as_null, bool keep_nulls,
+                          nk_plan **out, nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_EXPLODE, &plan, 1, NULL, 0, columns, n, out, err));
 	(*out)->empty_as_null = empty_as_null;
@@ -249,7 +260,8 @@ nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, bool em
 	return NK_OK;
 }
 
-nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out, nk_error *err)
+nk_status nk_plan_drop(nk_plan *plan, nk_expr *const *columns, int n, bool strict, nk_plan **out,
+                       nk_error *err)
 {
 	NK_TRY(nk_plan_new(NK_PLAN_DROP, &plan, 1, NULL, 0, columns, n, out, err));
 	(*out)->strict = strict;

@@ -23,10 +23,16 @@ nk_status nk_cancellation_new(nk_cancellation **out, nk_error *err)
 	return NK_OK;
 }
 
-void nk_cancellation_raise(nk_cancellation *cancellation) { __atomic_store_n(&cancellation->raised, 1, __ATOMIC_RELAXED); }
+void nk_cancellation_raise(nk_cancellation *cancellation)
+{
+	__atomic_store_n(&cancellation->raised, 1, __ATOMIC_RELAXED);
+}
 void nk_cancellation_free(nk_cancellation *cancellation) { free(cancellation); }
 
-static bool is_raised(void *data) { return __atomic_load_n(&((nk_cancellation *)data)->raised, __ATOMIC_RELAXED) != 0; }
+static bool is_raised(void *data)
+{
+	return __atomic_load_n(&((nk_cancellation *)data)->raised, __ATOMIC_RELAXED) != 0;
+}
 
 /* A bound, optimised query with a tracker of its own. */
 typedef struct prepared {
@@ -42,14 +48,16 @@ static void prepared_release(prepared *p)
 	nk_memory_unref(p->memory);
 }
 
-static nk_status prepare(prepared *p, nk_plan *plan, const nk_collect_options *options, bool optimized, nk_error *err)
+static nk_status prepare(prepared *p, nk_plan *plan, const nk_collect_options *options, bool optimized,
+                         nk_error *err)
 {
 	nk_collect_options none = NK_OPTIONS(nk_collect_options);
 	if (!options)
 		options = &none;
 	*p = (prepared){0};
 	NK_TRY(nk__context_get(&p->context, err));
-	p->memory = nk_memory_new(p->context->memory, options->memory_limit > 0 ? options->memory_limit : p->context->memory_limit);
+	p->memory = nk_memory_new(p->context->memory,
+	                          options->memory_limit > 0 ? options->memory_limit : p->context->memory_limit);
 	if (!p->memory)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a query");
 	NK_TRY(nk_query_bind(plan, p->memory, &p->query, err));
@@ -97,8 +105,8 @@ nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err)
 	return status;
 }
 
-nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, const nk_collect_options *options, char **out,
-                          nk_error *err)
+nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze,
+                          const nk_collect_options *options, char **out, nk_error *err)
 {
 	bool dot = format && strcmp(format, "dot") == 0;
 	if (format && !dot && strcmp(format, "text") != 0)
@@ -130,13 +138,18 @@ static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
 	static const struct {
 		const char *name;
 		nk_codec codec;
-	} names[] = {{"uncompressed", NK_CODEC_NONE}, {"snappy", NK_CODEC_SNAPPY}, {"zstd", NK_CODEC_ZSTD}, {"lz4", NK_CODEC_LZ4_RAW}, {"lz4_raw", NK_CODEC_LZ4_RAW}};
+	} names[] = {{"uncompressed", NK_CODEC_NONE},
+	             {"snappy", NK_CODEC_SNAPPY},
+	             {"zstd", NK_CODEC_ZSTD},
+	             {"lz4", NK_CODEC_LZ4_RAW},
+	             {"lz4_raw", NK_CODEC_LZ4_RAW}};
 	for (int i = 0; i < NK_COUNT(names); i++)
 		if (strcmp(names[i].name, name) == 0) {
 			*out = names[i].codec;
 			return NK_OK;
 		}
-	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got \"%s\"", name);
+	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got \"%s\"",
+	               name);
 }
 
 static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
@@ -149,7 +162,8 @@ static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
 	return status;
 }
 
-nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options, nk_error *err)
+nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
+                               nk_error *err)
 {
 	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD};
 	if (options) {

@@ -23,9 +23,11 @@ static nk_status finish(nk_text *text, char **out, int64_t *n_bytes, nk_error *e
 static nk_status begin(const char *magic, const char *bytes, int64_t n_bytes, nk_wire *in, nk_error *err)
 {
 	if (n_bytes < 5 || memcmp(bytes, magic, 4) != 0)
-		return nk_fail(err, NK_COMPUTE, "these bytes are no serialised %s", magic == expr_magic ? "expression" : "plan");
+		return nk_fail(err, NK_COMPUTE, "these bytes are no serialised %s",
+		               magic == expr_magic ? "expression" : "plan");
 	if (bytes[4] != VERSION)
-		return nk_fail(err, NK_COMPUTE, "serialised by another version (form %d, this version reads %d)", bytes[4], VERSION);
+		return nk_fail(err, NK_COMPUTE, "serialised by another version (form %d, this version reads %d)",
+		               bytes[4], VERSION);
 	*in = (nk_wire){(const uint8_t *)bytes + 5, (const uint8_t *)bytes + n_bytes};
 	return NK_OK;
 }
@@ -69,7 +71,8 @@ static nk_status make_source(nk_memory *memory, const char *kind, nk_wire *in, n
 		return nk_csv_source_from_wire(memory, in, out, err);
 	if (strcmp(kind, "ipc") == 0)
 		return nk_ipc_source_from_wire(memory, in, out, err);
-	return nk_fail(err, NK_COMPUTE, "a serialised plan scans a source of kind \"%s\", which this version does not have", kind);
+	return nk_fail(err, NK_COMPUTE,
+	               "a serialised plan scans a source of kind \"%s\", which this version does not have", kind);
 }
 
 nk_status nk_plan_deserialise(const char *bytes, int64_t n_bytes, nk_plan **out, nk_error *err)

@@ -66,7 +66,9 @@ int nk_series_sorted(const nk_series *series)
 {
 	if (series->column->n_rows <= 1)
 		return 1;
-	return series->column->sorted == NK_SORTED_ASCENDING ? 1 : series->column->sorted == NK_SORTED_DESCENDING ? -1 : 0;
+	return series->column->sorted == NK_SORTED_ASCENDING    ? 1
+	       : series->column->sorted == NK_SORTED_DESCENDING ? -1
+	                                                        : 0;
 }
 
 /* The same chunks as a column of its own, to carry other flags. */
@@ -117,8 +119,9 @@ nk_status nk_series_append(nk_series *const *parts, int n_parts, nk_series **out
 	for (int i = 0; status == NK_OK && i < n_parts; i++) {
 		columns[i] = parts[i]->column;
 		if (columns[i]->dtype != columns[0]->dtype)
-			status = nk_fail(err, NK_SCHEMA_MISMATCH, "cannot append series, data types don't match: %s and %s", columns[0]->dtype->text,
-			                 columns[i]->dtype->text);
+			status =
+				nk_fail(err, NK_SCHEMA_MISMATCH, "cannot append series, data types don't match: %s and %s",
+			            columns[0]->dtype->text, columns[i]->dtype->text);
 	}
 	nk_column *column = NULL;
 	if (status == NK_OK)
@@ -141,12 +144,14 @@ nk_status nk_series_rechunk(nk_series *series, nk_series **out, nk_error *err)
 }
 
 /* A nested value as a series of its own: a List's items, or a Struct's row. */
-static nk_status nested_value(const nk_context *context, const nk_array *chunk, int64_t row, nk_series **out, nk_error *err)
+static nk_status nested_value(const nk_context *context, const nk_array *chunk, int64_t row, nk_series **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_array) part = NULL;
 	if (chunk->dtype->physical == NK_PHYSICAL_LIST) {
 		const int64_t *offsets = chunk->values;
-		NK_TRY(nk_array_slice(context->memory, chunk->children[0], offsets[row], offsets[row + 1] - offsets[row], &part, err));
+		NK_TRY(nk_array_slice(context->memory, chunk->children[0], offsets[row],
+		                      offsets[row + 1] - offsets[row], &part, err));
 	} else {
 		NK_TRY(nk_array_slice(context->memory, (nk_array *)chunk, row, 1, &part, err));
 	}
@@ -195,14 +200,15 @@ nk_status nk_series_get(nk_series *series, int64_t row, nk_value *out, nk_error 
 {
 	const nk_column *column = series->column;
 	if (row < 0 || row >= column->n_rows)
-		return nk_fail(err, NK_OUT_OF_BOUNDS, "index %lld is out of bounds for a series of length %lld", (long long)row,
-		               (long long)column->n_rows);
+		return nk_fail(err, NK_OUT_OF_BOUNDS, "index %lld is out of bounds for a series of length %lld",
+		               (long long)row, (long long)column->n_rows);
 	int64_t at;
 	const nk_array *chunk = nk_column_locate(column, row, &at);
 	return nk__value_of_array(chunk, at, out, err);
 }
 
-nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out, nk_error *err)
+nk_status nk_series_constant(const char *name, const nk_value *value, int64_t n, nk_series **out,
+                             nk_error *err)
 {
 	const nk_context *context;
 	NK_TRY(nk__context_get(&context, err));
@@ -246,7 +252,10 @@ nk_status nk_series_builder_new(const char *dtype_text, nk_series_builder **out,
 
 void nk_series_builder_free(nk_series_builder *builder) { nk_builder_free(internal(builder)); }
 
-nk_status nk_series_builder_null(nk_series_builder *builder, nk_error *err) { return nk_builder_append_null(internal(builder), err); }
+nk_status nk_series_builder_null(nk_series_builder *builder, nk_error *err)
+{
+	return nk_builder_append_null(internal(builder), err);
+}
 
 nk_status nk_series_builder_boolean(nk_series_builder *builder, bool value, nk_error *err)
 {
@@ -255,7 +264,8 @@ nk_status nk_series_builder_boolean(nk_series_builder *builder, bool value, nk_e
 
 nk_status nk_series_builder_integer(nk_series_builder *builder, uint64_t low, int64_t high, nk_error *err)
 {
-	return nk_builder_append_integer(internal(builder), (__int128)(((unsigned __int128)(uint64_t)high << 64) | low), err);
+	return nk_builder_append_integer(internal(builder),
+	                                 (__int128)(((unsigned __int128)(uint64_t)high << 64) | low), err);
 }
 
 nk_status nk_series_builder_float(nk_series_builder *builder, double value, nk_error *err)
@@ -263,19 +273,24 @@ nk_status nk_series_builder_float(nk_series_builder *builder, double value, nk_e
 	return nk_builder_append_float(internal(builder), value, err);
 }
 
-nk_status nk_series_builder_bytes(nk_series_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err)
+nk_status nk_series_builder_bytes(nk_series_builder *builder, const char *bytes, int64_t n_bytes,
+                                  nk_error *err)
 {
 	return nk_builder_append_bytes(internal(builder), bytes, n_bytes, err);
 }
 
-nk_status nk_series_builder_nested(nk_series_builder *builder, nk_error *err) { return nk_builder_append_nested(internal(builder), err); }
+nk_status nk_series_builder_nested(nk_series_builder *builder, nk_error *err)
+{
+	return nk_builder_append_nested(internal(builder), err);
+}
 
 nk_series_builder *nk_series_builder_child(nk_series_builder *builder, int i)
 {
 	return (nk_series_builder *)nk_builder_child(internal(builder), i);
 }
 
-nk_status nk_series_builder_finish(nk_series_builder *builder, const char *name, nk_series **out, nk_error *err)
+nk_status nk_series_builder_finish(nk_series_builder *builder, const char *name, nk_series **out,
+                                   nk_error *err)
 {
 	const nk_context *context;
 	NK_TRY(nk__context_get(&context, err));

@@ -11,10 +11,12 @@
 enum { MAX_ARGS = 16, MAX_OPTIONS = 24 };
 
 /* Bind and evaluate on arrays; arrays come owned in args and are released by the caller. */
-static nk_status call_arrays(const nk_context *context, nk_arena *arena, const nk_func *func, nk_array **args, int n_args,
-                             const nk_option *options, int64_t n_rows, nk_array **out, nk_error *err);
+static nk_status call_arrays(const nk_context *context, nk_arena *arena, const nk_func *func, nk_array **args,
+                             int n_args, const nk_option *options, int64_t n_rows, nk_array **out,
+                             nk_error *err);
 
-static nk_status cast_array(const nk_context *context, nk_arena *arena, nk_array **array, const nk_dtype *dtype, bool strict, nk_error *err)
+static nk_status cast_array(const nk_context *context, nk_arena *arena, nk_array **array,
+                            const nk_dtype *dtype, bool strict, nk_error *err)
 {
 	const nk_func *cast = nk_func_find("cast");
 	nk_option options[MAX_OPTIONS];
@@ -29,8 +31,9 @@ static nk_status cast_array(const nk_context *context, nk_arena *arena, nk_array
 	return NK_OK;
 }
 
-static nk_status call_arrays(const nk_context *context, nk_arena *arena, const nk_func *func, nk_array **args, int n_args,
-                             const nk_option *options, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status call_arrays(const nk_context *context, nk_arena *arena, const nk_func *func, nk_array **args,
+                             int n_args, const nk_option *options, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	nk_argument arguments[MAX_ARGS];
 	nk_scalar literals[MAX_ARGS];
@@ -41,7 +44,12 @@ static nk_status call_arrays(const nk_context *context, nk_arena *arena, const n
 			arguments[i].literal = &literals[i];
 		}
 	}
-	nk_bind bind = {.func = func, .args = arguments, .n_args = n_args, .options = options, .arena = arena, .fallible = func->fallible};
+	nk_bind bind = {.func = func,
+	                .args = arguments,
+	                .n_args = n_args,
+	                .options = options,
+	                .arena = arena,
+	                .fallible = func->fallible};
 	NK_TRY(func->bind(&bind, err));
 	int last = -1;
 	for (int i = 0; i < NK_MAX_CASTS; i++)
@@ -54,14 +62,22 @@ static nk_status call_arrays(const nk_context *context, nk_arena *arena, const n
 		if (to && to != args[i]->dtype)
 			NK_TRY(cast_array(context, arena, &args[i], to, !bind.cast_is_lossy, err));
 	}
-	nk_bound call = {.kind = NK_BOUND_CALL, .dtype = bind.dtype, .func = func, .options = options, .data = bind.data, .kernel = bind.kernel,
-	                 .aggregate = bind.aggregate, .segmented = bind.segmented, .n_args = n_args};
+	nk_bound call = {.kind = NK_BOUND_CALL,
+	                 .dtype = bind.dtype,
+	                 .func = func,
+	                 .options = options,
+	                 .data = bind.data,
+	                 .kernel = bind.kernel,
+	                 .aggregate = bind.aggregate,
+	                 .segmented = bind.segmented,
+	                 .n_args = n_args};
 	if (func->height == NK_ELEMENTWISE)
 		return nk_eval_call(&call, context->memory, args, n_rows, out, err);
 	return nk_eval_column_call(&call, context->memory, args, n_rows, out, err);
 }
 
-static nk_status fill_options(const nk_func *func, const nk_named_option *given, int n_given, nk_option *values, nk_error *err)
+static nk_status fill_options(const nk_func *func, const nk_named_option *given, int n_given,
+                              nk_option *values, nk_error *err)
 {
 	const char *names[MAX_OPTIONS];
 	nk_option converted[MAX_OPTIONS];
@@ -84,14 +100,17 @@ static nk_status fill_options(const nk_func *func, const nk_named_option *given,
 	return NK_OK;
 }
 
-static nk_status call_series(const nk_context *context, const char *function, nk_series *const *args, int n_args,
-                             const nk_named_option *options, int n_options, nk_array **out, nk_error *err)
+static nk_status call_series(const nk_context *context, const char *function, nk_series *const *args,
+                             int n_args, const nk_named_option *options, int n_options, nk_array **out,
+                             nk_error *err)
 {
 	const nk_func *func = nk_func_find(function);
 	if (!func)
 		return nk_fail(err, NK_NOT_IMPLEMENTED, "the function `%s` is not implemented yet", function);
-	if (n_args < 1 || n_args > MAX_ARGS || n_args < func->min_args || (func->max_args >= 0 && n_args > func->max_args))
-		return nk_fail(err, NK_TYPE, "`%s` takes the arguments (%s), %d given", func->name, func->args, n_args);
+	if (n_args < 1 || n_args > MAX_ARGS || n_args < func->min_args ||
+	    (func->max_args >= 0 && n_args > func->max_args))
+		return nk_fail(err, NK_TYPE, "`%s` takes the arguments (%s), %d given", func->name, func->args,
+		               n_args);
 	nk_option values[MAX_OPTIONS];
 	NK_TRY(fill_options(func, options, n_options, values, err));
 
@@ -106,8 +125,8 @@ static nk_status call_series(const nk_context *context, const char *function, nk
 		n_rows = args[0]->column->n_rows;
 	for (int i = 0; i < n_args && !func->unaligned; i++)
 		if (args[i]->column->n_rows != 1 && args[i]->column->n_rows != n_rows)
-			return nk_fail(err, NK_INVALID_OPERATION, "cannot do `%s` on two Series of lengths %lld and %lld", func->name,
-			               (long long)n_rows, (long long)args[i]->column->n_rows);
+			return nk_fail(err, NK_INVALID_OPERATION, "cannot do `%s` on two Series of lengths %lld and %lld",
+			               func->name, (long long)n_rows, (long long)args[i]->column->n_rows);
 
 	NK_AUTO(nk_arena) arena = nk_arena_new(context->memory);
 	nk_array *arrays[MAX_ARGS] = {0};
@@ -130,15 +149,16 @@ static nk_status call_series(const nk_context *context, const char *function, nk
 	return status;
 }
 
-static nk_status name_result(const nk_context *context, nk_array *result, const char *name, nk_series **out, nk_error *err)
+static nk_status name_result(const nk_context *context, nk_array *result, const char *name, nk_series **out,
+                             nk_error *err)
 {
 	nk_column *column;
 	NK_TRY(nk_column_from_array(context->memory, result, &column, err));
 	return nk__series_new(name, column, out, err);
 }
 
-nk_status nk_series_call(const char *function, nk_series *const *args, int n_args, const nk_named_option *options, int n_options,
-                         nk_series **out, nk_error *err)
+nk_status nk_series_call(const char *function, nk_series *const *args, int n_args,
+                         const nk_named_option *options, int n_options, nk_series **out, nk_error *err)
 {
 	const nk_context *context;
 	NK_TRY(nk__context_get(&context, err));
@@ -147,15 +167,17 @@ nk_status nk_series_call(const char *function, nk_series *const *args, int n_arg
 	return name_result(context, result, args[0]->name, out, err);
 }
 
-nk_status nk_series_value(const char *function, nk_series *const *args, int n_args, const nk_named_option *options,
-                          int n_options, nk_value *out, nk_series **owner, nk_error *err)
+nk_status nk_series_value(const char *function, nk_series *const *args, int n_args,
+                          const nk_named_option *options, int n_options, nk_value *out, nk_series **owner,
+                          nk_error *err)
 {
 	const nk_context *context;
 	NK_TRY(nk__context_get(&context, err));
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(call_series(context, function, args, n_args, options, n_options, &result, err));
 	if (result->n_rows != 1)
-		return nk_fail(err, NK_SHAPE, "`%s` gave %lld values where one was wanted", function, (long long)result->n_rows);
+		return nk_fail(err, NK_SHAPE, "`%s` gave %lld values where one was wanted", function,
+		               (long long)result->n_rows);
 	nk_value value;
 	NK_TRY(nk__value_of_array(result, 0, &value, err));
 	nk_series *kept = NULL;

@@ -31,7 +31,8 @@ nk_status nk__scalar_from_value(const nk_value *value, nk_scalar *out, bool *is_
 			out->floating = (double)out->integer;
 		} else if (nk_type_is_integer(dtype->id) && !nk_dtype_holds_integer(dtype, out->integer)) {
 			return nk_fail(err, NK_OVERFLOW, "an integer does not fit into %s", dtype->text);
-		} else if (!nk_type_is_integer(dtype->id) && !nk_type_is_temporal(dtype->id) && dtype->id != NK_TYPE_DECIMAL) {
+		} else if (!nk_type_is_integer(dtype->id) && !nk_type_is_temporal(dtype->id) &&
+		           dtype->id != NK_TYPE_DECIMAL) {
 			return nk_fail(err, NK_TYPE, "an integer is no value of %s", dtype->text);
 		}
 		return NK_OK;
@@ -48,13 +49,13 @@ nk_status nk__scalar_from_value(const nk_value *value, nk_scalar *out, bool *is_
 		out->bytes = value->bytes;
 		out->n_bytes = value->n_bytes;
 		return NK_OK;
-	case NK_VALUE_SERIES:
-		break;
+	case NK_VALUE_SERIES: break;
 	}
 	return nk_fail(err, NK_TYPE, "a nested value cannot be used here");
 }
 
-nk_status nk__options_from_public(const nk_named_option *options, int n, const char **names, nk_option *values, nk_error *err)
+nk_status nk__options_from_public(const nk_named_option *options, int n, const char **names,
+                                  nk_option *values, nk_error *err)
 {
 	for (int i = 0; i < n; i++) {
 		names[i] = options[i].name;
@@ -62,9 +63,7 @@ nk_status nk__options_from_public(const nk_named_option *options, int n, const c
 		case NK_ARG_BOOL:
 			values[i] = (nk_option){.kind = NK_OPTION_BOOL, .boolean = options[i].boolean};
 			break;
-		case NK_ARG_INT:
-			values[i] = (nk_option){.kind = NK_OPTION_INT, .integer = options[i].integer};
-			break;
+		case NK_ARG_INT: values[i] = (nk_option){.kind = NK_OPTION_INT, .integer = options[i].integer}; break;
 		case NK_ARG_FLOAT:
 			values[i] = (nk_option){.kind = NK_OPTION_FLOAT, .floating = options[i].floating};
 			break;
@@ -76,8 +75,7 @@ nk_status nk__options_from_public(const nk_named_option *options, int n, const c
 			if (options[i].string)
 				NK_TRY(nk_dtype_parse(options[i].string, &values[i].dtype, err));
 			break;
-		default:
-			return nk_fail(err, NK_TYPE, "option `%s` has no valid type", options[i].name);
+		default: return nk_fail(err, NK_TYPE, "option `%s` has no valid type", options[i].name);
 		}
 	}
 	return NK_OK;
@@ -89,7 +87,9 @@ static nk_table_align alignment(const char *name)
 {
 	if (!name)
 		return NK_ALIGN_DEFAULT;
-	return strcmp(name, "CENTER") == 0 ? NK_ALIGN_CENTER : strcmp(name, "RIGHT") == 0 ? NK_ALIGN_RIGHT : NK_ALIGN_LEFT;
+	return strcmp(name, "CENTER") == 0  ? NK_ALIGN_CENTER
+	       : strcmp(name, "RIGHT") == 0 ? NK_ALIGN_RIGHT
+	                                    : NK_ALIGN_LEFT;
 }
 
 void nk__table_options(const nk_format_options *options, nk_table_options *out)
@@ -109,12 +109,13 @@ void nk__table_options(const nk_format_options *options, nk_table_options *out)
 	out->shape_below = options->shape_below;
 	out->align = alignment(options->alignment);
 	out->align_numbers = alignment(options->numeric_alignment);
-	out->values = (nk_print_options){.full_floats = options->float_full,
-	                                 .float_precision = options->float_precision,
-	                                 .string_length = plus_one(options->max_string),
-	                                 .list_items = plus_one(options->max_list),
-	                                 .thousands_separator = options->thousands_separator ? options->thousands_separator[0] : 0,
-	                                 .decimal_separator = options->decimal_separator ? options->decimal_separator[0] : 0};
+	out->values = (nk_print_options){
+		.full_floats = options->float_full,
+		.float_precision = options->float_precision,
+		.string_length = plus_one(options->max_string),
+		.list_items = plus_one(options->max_list),
+		.thousands_separator = options->thousands_separator ? options->thousands_separator[0] : 0,
+		.decimal_separator = options->decimal_separator ? options->decimal_separator[0] : 0};
 }
 
 nk_status nk_dtype_check(const char *text, const char **canonical, nk_error *err)
@@ -141,7 +142,8 @@ nk_status nk_dtype_supertype(const char *left, const char *right, const char **o
 	NK_TRY(nk_dtype_parse(right, &b, err));
 	const nk_dtype *both = nk_supertype(a, b);
 	if (!both)
-		return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s", nk_dtype_short_name(a), nk_dtype_short_name(b));
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "failed to determine supertype of %s and %s",
+		               nk_dtype_short_name(a), nk_dtype_short_name(b));
 	*out = both->text;
 	return NK_OK;
 }

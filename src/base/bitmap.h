@@ -12,7 +12,7 @@ static inline bool nk_bitmap_get(const uint8_t *bits, int64_t i) { return (bits[
 
 static inline void nk_bitmap_set(uint8_t *bits, int64_t i) { bits[i >> 3] |= (uint8_t)(1u << (i & 7)); }
 
-static inline void nk_bitmap_clear(uint8_t *bits, int64_t i) { bits[i >> 3] &= (uint8_t)~(1u << (i & 7)); }
+static inline void nk_bitmap_clear(uint8_t *bits, int64_t i) { bits[i >> 3] &= (uint8_t) ~(1u << (i & 7)); }
 
 static inline void nk_bitmap_put(uint8_t *bits, int64_t i, bool value)
 {

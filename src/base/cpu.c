@@ -15,7 +15,8 @@ static nk_isa detect(void)
 	    __builtin_cpu_supports("fma"))
 		best = NK_ISA_V3;
 	if (best == NK_ISA_V3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+	    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512vl"))
 		best = NK_ISA_V4;
 #endif
 	const char *wanted = getenv("NANUK_ISA");

@@ -10,10 +10,8 @@ nk_isa nk_cpu_isa(void);
 int nk_cpu_count(void); /* usable cores: affinity, at least 1 */
 
 #if defined(__x86_64__)
-#define NK_ISA_TABLE(name)                                                   \
-	(nk_cpu_isa() == NK_ISA_V4   ? &name##_v4                                \
-	 : nk_cpu_isa() == NK_ISA_V3 ? &name##_v3                                \
-	                             : &name##_baseline)
+#define NK_ISA_TABLE(name) \
+	(nk_cpu_isa() == NK_ISA_V4 ? &name##_v4 : nk_cpu_isa() == NK_ISA_V3 ? &name##_v3 : &name##_baseline)
 #define NK_ISA_DECLARE(type, name) extern const type name##_baseline, name##_v3, name##_v4
 #else
 #define NK_ISA_TABLE(name) (&name##_baseline)

@@ -17,7 +17,12 @@ struct nk_memory {
 	int64_t n_references;
 };
 
-enum { ALIGNMENT = 64, MIN_CLASS_SHIFT = 8, MAX_CLASS_SHIFT = 20, N_CLASSES = (MAX_CLASS_SHIFT - MIN_CLASS_SHIFT) * 4 + 1 };
+enum {
+	ALIGNMENT = 64,
+	MIN_CLASS_SHIFT = 8,
+	MAX_CLASS_SHIFT = 20,
+	N_CLASSES = (MAX_CLASS_SHIFT - MIN_CLASS_SHIFT) * 4 + 1
+};
 enum { KEPT_PER_THREAD = 16 << 20 };
 
 typedef struct free_block {
@@ -136,8 +141,14 @@ void nk_memory_unref(nk_memory *memory)
 	}
 }
 
-int64_t nk_memory_used(const nk_memory *memory) { return __atomic_load_n(&memory->n_bytes_used, __ATOMIC_RELAXED); }
-int64_t nk_memory_peak(const nk_memory *memory) { return __atomic_load_n(&memory->n_bytes_peak, __ATOMIC_RELAXED); }
+int64_t nk_memory_used(const nk_memory *memory)
+{
+	return __atomic_load_n(&memory->n_bytes_used, __ATOMIC_RELAXED);
+}
+int64_t nk_memory_peak(const nk_memory *memory)
+{
+	return __atomic_load_n(&memory->n_bytes_peak, __ATOMIC_RELAXED);
+}
 int64_t nk_memory_limit(const nk_memory *memory) { return memory->n_bytes_limit; }
 
 void nk_memory_refuse_after(nk_memory *memory, int64_t n)
@@ -163,14 +174,15 @@ nk_status nk_memory_reserve(nk_memory *memory, int64_t n_bytes, nk_error *err)
 				if (undo == at)
 					break;
 			}
-			return nk_fail(err, NK_OUT_OF_MEMORY,
-			               "%lld bytes asked for with %lld in use and a limit of %lld; raise the memory limit "
-			               "or let the query spill to disk",
-			               (long long)n_bytes, (long long)(used - n_bytes), (long long)at->n_bytes_limit);
+			return nk_fail(
+				err, NK_OUT_OF_MEMORY,
+				"%lld bytes asked for with %lld in use and a limit of %lld; raise the memory limit "
+				"or let the query spill to disk",
+				(long long)n_bytes, (long long)(used - n_bytes), (long long)at->n_bytes_limit);
 		}
 		int64_t peak = __atomic_load_n(&at->n_bytes_peak, __ATOMIC_RELAXED);
-		while (used > peak && !__atomic_compare_exchange_n(&at->n_bytes_peak, &peak, used, true, __ATOMIC_RELAXED,
-		                                                   __ATOMIC_RELAXED))
+		while (used > peak && !__atomic_compare_exchange_n(&at->n_bytes_peak, &peak, used, true,
+		                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			;
 	}
 	return NK_OK;

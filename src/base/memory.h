@@ -40,8 +40,9 @@ NK_MUST_CHECK nk_status nk_realloc(nk_memory *memory, void **block, int64_t n_by
 NK_MUST_CHECK nk_status nk__grow(nk_memory *memory, void **block, int64_t *capacity, int64_t n_wanted,
                                  int64_t n_bytes_each, nk_error *err);
 #define NK_GROW(memory, pointer, capacity, n_wanted, err) \
-	((n_wanted) <= *(capacity) ? NK_OK                    \
-	                           : nk__grow(memory, (void **)(pointer), capacity, n_wanted, (int64_t)sizeof **(pointer), err))
+	((n_wanted) <= *(capacity)                            \
+	     ? NK_OK                                          \
+	     : nk__grow(memory, (void **)(pointer), capacity, n_wanted, (int64_t)sizeof **(pointer), err))
 
 static inline void nk_memory__auto(nk_memory **memory) { nk_memory_unref(*memory); }
 

@@ -21,7 +21,8 @@ void nk_pointers_release(nk_pointers *set);
 /* The nodes directly below one: how many, and where they are listed. */
 typedef int nk_pointers_below(const void *node, const void *const **below);
 /* Adds every node under `root` once, after all nodes below it; `root` comes last. The set is empty before. */
-NK_MUST_CHECK nk_status nk_pointers_walk(nk_pointers *set, const void *root, nk_pointers_below *below, nk_error *err);
+NK_MUST_CHECK nk_status nk_pointers_walk(nk_pointers *set, const void *root, nk_pointers_below *below,
+                                         nk_error *err);
 
 #define NK_POINTERS(name) __attribute__((cleanup(nk_pointers_release))) nk_pointers name = {0}
 

@@ -16,18 +16,19 @@
 #define NK_MUST_CHECK __attribute__((warn_unused_result))
 
 /* Fill *err (if any) and return `code`, so that a failing line reads `return nk_fail(err, ...)`. */
-nk_status nk_fail(nk_error *err, nk_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+nk_status nk_fail(nk_error *err, nk_status code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Append " (in <place>)": file, row group, column, node. Returns `code`. */
 nk_status nk_error_context(nk_error *err, nk_status code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Pass a failure on. Whatever the scope owns through NK_AUTO is released. */
-#define NK_TRY(call)                      \
-	do {                                  \
-		nk_status status_ = (call);       \
+#define NK_TRY(call)                               \
+	do {                                           \
+		nk_status status_ = (call);                \
 		if (__builtin_expect(status_ != NK_OK, 0)) \
-			return status_;               \
+			return status_;                        \
 	} while (0)
 
 /* `NK_AUTO(nk_buffer) b = NULL;` drops its reference at the end of the scope.
@@ -51,8 +52,18 @@ nk_status nk_error_context(nk_error *err, nk_status code, const char *format, ..
 
 #define NK_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NK_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define NK_MIN(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
-#define NK_MAX(a, b) ({ __typeof__(a) c_ = (a); __typeof__(b) d_ = (b); c_ > d_ ? c_ : d_; })
+#define NK_MIN(a, b)            \
+	({                          \
+		__typeof__(a) a_ = (a); \
+		__typeof__(b) b_ = (b); \
+		a_ < b_ ? a_ : b_;      \
+	})
+#define NK_MAX(a, b)            \
+	({                          \
+		__typeof__(a) c_ = (a); \
+		__typeof__(b) d_ = (b); \
+		c_ > d_ ? c_ : d_;      \
+	})
 #define NK_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #endif

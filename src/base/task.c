@@ -64,8 +64,8 @@ static void pool_after_fork(nk_pool *pool)
 	enum { BEING_MADE = -1 };
 	pid_t mine = getpid(), known = __atomic_load_n(&pool->pid, __ATOMIC_ACQUIRE);
 	while (known != mine) {
-		if (known != BEING_MADE &&
-		    __atomic_compare_exchange_n(&pool->pid, &known, BEING_MADE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (known != BEING_MADE && __atomic_compare_exchange_n(&pool->pid, &known, BEING_MADE, false,
+		                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			pthread_mutex_init(&pool->lock, NULL);
 			pthread_cond_init(&pool->work, NULL);
 			pthread_cond_init(&pool->done, NULL);

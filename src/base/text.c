@@ -39,7 +39,10 @@ void nk_text_append(nk_text *text, const char *bytes, int64_t n_bytes)
 	text->bytes[text->n_bytes] = 0;
 }
 
-void nk_text_append_string(nk_text *text, const char *string) { nk_text_append(text, string, (int64_t)strlen(string)); }
+void nk_text_append_string(nk_text *text, const char *string)
+{
+	nk_text_append(text, string, (int64_t)strlen(string));
+}
 
 void nk_text_append_char(nk_text *text, char c) { nk_text_append(text, &c, 1); }
 

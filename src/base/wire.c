@@ -36,7 +36,10 @@ void nk_wire_put_string(nk_text *out, const char *string)
 	nk_text_append(out, string, (int64_t)n);
 }
 
-static nk_status truncated(nk_error *err) { return nk_fail(err, NK_COMPUTE, "the serialised form ends too early or is damaged"); }
+static nk_status truncated(nk_error *err)
+{
+	return nk_fail(err, NK_COMPUTE, "the serialised form ends too early or is damaged");
+}
 
 nk_status nk_wire_number(nk_wire *in, uint64_t *out, nk_error *err)
 {

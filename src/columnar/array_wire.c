@@ -15,11 +15,8 @@ nk_status nk_array_to_wire(nk_memory *memory, nk_array *array, nk_text *out, nk_
 	nk_wire_put_number(out, (uint64_t)n);
 	nk_wire_put_bytes(out, flat->validity, flat->validity ? nk_bitmap_bytes(n) : 0);
 	switch (flat->physical) {
-	case NK_PHYSICAL_NONE:
-		break;
-	case NK_PHYSICAL_BOOL:
-		nk_wire_put_bytes(out, flat->values, nk_bitmap_bytes(n));
-		break;
+	case NK_PHYSICAL_NONE: break;
+	case NK_PHYSICAL_BOOL: nk_wire_put_bytes(out, flat->values, nk_bitmap_bytes(n)); break;
 	case NK_PHYSICAL_VIEW:
 		for (int64_t i = 0; i < n; i++) {
 			const nk_view *view = (const nk_view *)flat->values + i;
@@ -39,15 +36,15 @@ nk_status nk_array_to_wire(nk_memory *memory, nk_array *array, nk_text *out, nk_
 		for (int i = 0; i < flat->n_children; i++)
 			NK_TRY(nk_array_to_wire(memory, flat->children[i], out, err));
 		break;
-	default:
-		nk_wire_put_bytes(out, flat->values, n * nk_physical_size(flat->physical));
+	default: nk_wire_put_bytes(out, flat->values, n * nk_physical_size(flat->physical));
 	}
 	return NK_OK;
 }
 
 static nk_status damaged(nk_error *err) { return nk_fail(err, NK_COMPUTE, "a serialised array is damaged"); }
 
-static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer **views_out, nk_heap **heap_out, nk_error *err)
+static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer **views_out,
+                            nk_heap **heap_out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_AUTO(nk_buffer) bytes = NULL;
@@ -60,7 +57,8 @@ static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer
 		const uint8_t *text;
 		int64_t n_bytes;
 		NK_TRY(nk_wire_bytes(in, &text, &n_bytes, err));
-		((nk_view *)(void *)views->bytes)[i] = nk_view_make((const char *)text, (uint32_t)n_bytes, 0, (uint32_t)used);
+		((nk_view *)(void *)views->bytes)[i] =
+			nk_view_make((const char *)text, (uint32_t)n_bytes, 0, (uint32_t)used);
 		if (n_bytes > NK_VIEW_INLINE) {
 			memcpy(bytes->bytes + used, text, (size_t)n_bytes);
 			used += n_bytes;
@@ -73,8 +71,8 @@ static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer
 	return NK_OK;
 }
 
-static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dtype, int64_t n, nk_buffer *validity_in, nk_array **out,
-                             nk_error *err)
+static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dtype, int64_t n,
+                             nk_buffer *validity_in, nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) validity = validity_in;
 	if (dtype->physical == NK_PHYSICAL_LIST) {
@@ -91,7 +89,8 @@ static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dty
 		NK_TRY(nk_array_from_wire(memory, in, &items, err));
 		if (items->n_rows != at[n] || items->dtype != dtype->fields[0].dtype)
 			return damaged(err);
-		return nk_array_new_list(dtype, n, NK_STEAL(offsets), NK_STEAL(items), NK_STEAL(validity), -1, out, err);
+		return nk_array_new_list(dtype, n, NK_STEAL(offsets), NK_STEAL(items), NK_STEAL(validity), -1, out,
+		                         err);
 	}
 	nk_array **fields = calloc((size_t)dtype->n_fields + 1, sizeof *fields);
 	nk_status status = fields ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for fields");
@@ -124,8 +123,13 @@ nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_
 		return damaged(err);
 	NK_TRY(nk_dtype_parse(text, &dtype, err));
 	NK_TRY(nk_wire_count(in, NK_PHYSICAL_N - 1, &physical, err));
-	bool fits = (nk_physical)physical == dtype->physical || (dtype->id == NK_TYPE_DECIMAL && physical == NK_PHYSICAL_I64);
-	NK_TRY(nk_wire_count(in, physical == NK_PHYSICAL_NONE || physical == NK_PHYSICAL_STRUCT ? INT64_MAX / 64 : (in->end - in->at) * 8, &n, err));
+	bool fits = (nk_physical)physical == dtype->physical ||
+	            (dtype->id == NK_TYPE_DECIMAL && physical == NK_PHYSICAL_I64);
+	NK_TRY(nk_wire_count(in,
+	                     physical == NK_PHYSICAL_NONE || physical == NK_PHYSICAL_STRUCT
+	                         ? INT64_MAX / 64
+	                         : (in->end - in->at) * 8,
+	                     &n, err));
 	NK_TRY(nk_wire_bytes(in, &bytes, &n_bytes, err));
 	if (!fits || (n_bytes && n_bytes != nk_bitmap_bytes(n)))
 		return damaged(err);
@@ -144,13 +148,15 @@ nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_
 		NK_TRY(read_views(memory, in, n, &values, &heap, err));
 	} else {
 		NK_TRY(nk_wire_bytes(in, &bytes, &n_bytes, err));
-		int64_t expected = physical == NK_PHYSICAL_BOOL ? nk_bitmap_bytes(n) : n * nk_physical_size((nk_physical)physical);
+		int64_t expected =
+			physical == NK_PHYSICAL_BOOL ? nk_bitmap_bytes(n) : n * nk_physical_size((nk_physical)physical);
 		if (n_bytes != expected)
 			return damaged(err);
 		NK_TRY(nk_buffer_new(memory, n_bytes, &values, err));
 		memcpy(values->bytes, bytes, (size_t)n_bytes);
 	}
-	return nk_array_new_flat(dtype, (nk_physical)physical, n, NK_STEAL(values), NK_STEAL(validity), -1, NK_STEAL(heap), out, err);
+	return nk_array_new_flat(dtype, (nk_physical)physical, n, NK_STEAL(values), NK_STEAL(validity), -1,
+	                         NK_STEAL(heap), out, err);
 }
 
 nk_status nk_frame_to_wire(nk_memory *memory, nk_frame *frame, nk_text *out, nk_error *err)

@@ -59,10 +59,13 @@ static nk_status with_fixed_items(nk_memory *memory, nk_array **array, nk_error 
 	for (int64_t i = 0; i < n_rows && status == NK_OK;) {
 		int64_t end = i + 1;
 		bool valid = nk_array_is_valid(flat, i);
-		while (end < n_rows && nk_array_is_valid(flat, end) == valid && (!valid || offsets[end] == offsets[i] + (end - i) * width))
+		while (end < n_rows && nk_array_is_valid(flat, end) == valid &&
+		       (!valid || offsets[end] == offsets[i] + (end - i) * width))
 			end++;
-		status = valid ? nk_array_slice(memory, flat->children[0], offsets[i], (end - i) * width, &part[n_parts], err)
-		               : nk_array_new_null(memory, flat->dtype->fields[0].dtype, (end - i) * width, &part[n_parts], err);
+		status = valid ? nk_array_slice(memory, flat->children[0], offsets[i], (end - i) * width,
+		                                &part[n_parts], err)
+		               : nk_array_new_null(memory, flat->dtype->fields[0].dtype, (end - i) * width,
+		                                   &part[n_parts], err);
 		n_parts += status == NK_OK;
 		i = end;
 	}
@@ -81,7 +84,8 @@ static nk_status with_fixed_items(nk_memory *memory, nk_array **array, nk_error 
 		memcpy(validity->bytes, flat->validity, (size_t)nk_bitmap_bytes(n_rows));
 	}
 	nk_array *made;
-	NK_TRY(nk_array_new_list(flat->dtype, n_rows, NK_STEAL(fixed), NK_STEAL(items), NK_STEAL(validity), flat->n_nulls, &made, err));
+	NK_TRY(nk_array_new_list(flat->dtype, n_rows, NK_STEAL(fixed), NK_STEAL(items), NK_STEAL(validity),
+	                         flat->n_nulls, &made, err));
 	nk_array_unref(*array);
 	*array = made;
 	return NK_OK;
@@ -102,7 +106,9 @@ nk_status nk_array_to_arrow(nk_memory *memory, nk_array *array, struct ArrowArra
 	static const int64_t nothing;
 	bool is_view = flat->physical == NK_PHYSICAL_VIEW;
 	int n_heap = flat->heap ? flat->heap->n_buffers : 0;
-	int n_buffers = flat->physical == NK_PHYSICAL_NONE ? 0 : flat->physical == NK_PHYSICAL_STRUCT || flat->dtype->id == NK_TYPE_ARRAY ? 1 : 2;
+	int n_buffers = flat->physical == NK_PHYSICAL_NONE                                         ? 0
+	                : flat->physical == NK_PHYSICAL_STRUCT || flat->dtype->id == NK_TYPE_ARRAY ? 1
+	                                                                                           : 2;
 	n_buffers += is_view ? n_heap + 1 : 0;
 	exported *owned =
 		calloc(1, sizeof *owned + (size_t)n_buffers * sizeof(void *) + (size_t)n_heap * sizeof(int64_t));

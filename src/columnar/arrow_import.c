@@ -184,8 +184,8 @@ static nk_status import_values(const part *from, const nk_buffer *validity, nk_b
 }
 
 /* Times that no day has are null, as in Polars. */
-static nk_status drop_beyond_a_day(const part *from, const nk_buffer *values, nk_buffer **validity, int64_t *n_nulls,
-                                   nk_error *err)
+static nk_status drop_beyond_a_day(const part *from, const nk_buffer *values, nk_buffer **validity,
+                                   int64_t *n_nulls, nk_error *err)
 {
 	const uint64_t n_day = 86400000000000;
 	const uint64_t *times = (const uint64_t *)(const void *)values->bytes;
@@ -277,12 +277,13 @@ static nk_status import_offset_strings(const part *from, const nk_buffer *validi
 }
 
 /* Binaries of one width, which the format tells. */
-static nk_status import_fixed_strings(const part *from, const nk_buffer *validity, nk_buffer **out, nk_heap **heap,
-                                      nk_error *err)
+static nk_status import_fixed_strings(const part *from, const nk_buffer *validity, nk_buffer **out,
+                                      nk_heap **heap, nk_error *err)
 {
 	__attribute__((cleanup(heap_list_release))) heap_list list = {0};
 	const void *values = NULL;
-	int64_t n_bytes = atoll(from->schema->format + 2), first = 0; /* row at which the last heap buffer begins */
+	int64_t n_bytes = atoll(from->schema->format + 2),
+			first = 0; /* row at which the last heap buffer begins */
 	if (n_bytes < 0 || n_bytes > INT32_MAX)
 		return bad(from, err, "a binary of negative or enormous width");
 	if (n_bytes > 0)
@@ -397,11 +398,13 @@ static nk_status pieces_reserve(pieces *p, int64_t n_room, nk_error *err)
 	p->arrays = n_room <= INT32_MAX ? malloc(((size_t)n_room + 1) * sizeof(nk_array *)) : NULL;
 	p->n_room = n_room;
 	return p->arrays ? NK_OK
-	                 : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow array of %lld pieces", (long long)n_room);
+	                 : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow array of %lld pieces",
+	                           (long long)n_room);
 }
 
 /* One flat array of them. */
-static nk_status pieces_join(const part *from, pieces *p, const nk_dtype *dtype, nk_array **out, nk_error *err)
+static nk_status pieces_join(const part *from, pieces *p, const nk_dtype *dtype, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) joined = NULL;
 	if (p->n == 0)
@@ -435,7 +438,8 @@ static int64_t integer_at(const void *values, bool wide, int64_t i)
 }
 
 /* List views: each row tells where its items begin and how many they are, in any order. Runs of neighbours stay together. */
-static nk_status import_spans(const part *from, nk_buffer *validity, int64_t n_nulls, nk_array **out, nk_error *err)
+static nk_status import_spans(const part *from, nk_buffer *validity, int64_t n_nulls, nk_array **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_buffer) mask = validity;
 	NK_AUTO(nk_buffer) offsets = NULL;
@@ -462,7 +466,8 @@ static nk_status import_spans(const part *from, nk_buffer *validity, int64_t n_n
 			to[i + 1] = to[i] + n;
 		if ((n > 0 && begin != run_end) || !is_row) {
 			if (run_end > run_begin) {
-				NK_TRY(nk_array_slice(from->memory, items, run_begin, run_end - run_begin, &parts.arrays[parts.n], err));
+				NK_TRY(nk_array_slice(from->memory, items, run_begin, run_end - run_begin,
+				                      &parts.arrays[parts.n], err));
 				parts.n++;
 			}
 			run_begin = begin;
@@ -471,8 +476,8 @@ static nk_status import_spans(const part *from, nk_buffer *validity, int64_t n_n
 		run_end += n;
 	}
 	NK_TRY(pieces_join(from, &parts, child.dtype, &ordered, err));
-	return nk_array_new_list(from->dtype, from->n_rows, NK_STEAL(offsets), NK_STEAL(ordered), NK_STEAL(mask), n_nulls,
-	                         out, err);
+	return nk_array_new_list(from->dtype, from->n_rows, NK_STEAL(offsets), NK_STEAL(ordered), NK_STEAL(mask),
+	                         n_nulls, out, err);
 }
 
 /* Run-end encoding: each value is that of the rows up to its end. */
@@ -503,7 +508,7 @@ static nk_status import_runs(const part *from, nk_array **out, nk_error *err)
 	int64_t row = from->offset, end_row = from->offset + from->n_rows;
 	for (int64_t i = 0; i < ends->length && row < end_row; i++) {
 		int64_t k = ends->offset + i, end = letter == 's' ? ((const int16_t *)end_values)[k]
-		                                                 : integer_at(end_values, letter == 'l', k);
+		                                                  : integer_at(end_values, letter == 'l', k);
 		if (end <= row)
 			continue;
 		NK_AUTO(nk_array) one = NULL;

@@ -227,7 +227,8 @@ nk_status nk_builder_append_nested(nk_builder *builder, nk_error *err)
 		offsets[builder->n_rows + 1] = builder->children[0]->n_rows;
 	if (builder->dtype->id == NK_TYPE_ARRAY &&
 	    offsets[builder->n_rows + 1] - offsets[builder->n_rows] != builder->dtype->width)
-		return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld", (long long)builder->dtype->width);
+		return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld",
+		               (long long)builder->dtype->width);
 	for (int i = 0; builder->physical == NK_PHYSICAL_STRUCT && i < builder->n_children; i++)
 		if (builder->children[i]->n_rows != builder->n_rows + 1)
 			return nk_fail(err, NK_SHAPE, "field '%s' of a struct was not given exactly one value",

@@ -172,7 +172,8 @@ const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width)
 	const nk_dtype *inner = item;
 	while (inner->id == NK_TYPE_ARRAY)
 		inner = inner->fields[0].dtype;
-	nk_text_format(&short_name, "array[%s, %s%lld", nk_dtype_short_name(inner), inner == item ? "" : "(", (long long)width);
+	nk_text_format(&short_name, "array[%s, %s%lld", nk_dtype_short_name(inner), inner == item ? "" : "(",
+	               (long long)width);
 	for (const nk_dtype *at = item; at != inner; at = at->fields[0].dtype)
 		nk_text_format(&short_name, ", %lld", (long long)at->width);
 	nk_text_append_string(&short_name, inner == item ? "]" : ")]");

@@ -15,10 +15,10 @@ enum {
 	CACHED_BYTES = 1 << 19, /* larger tables are prefetched */
 	WINDOW_FREE = 1 << 14,  /* a window of so many values is always allowed */
 	WINDOW_MAX = 1 << 20,
-	WINDOW_SPARSE = 16,     /* values per group that a window may have */
+	WINDOW_SPARSE = 16, /* values per group that a window may have */
 	COMBINATIONS_MAX = 1 << 16,
-	TEXT_BYTES = 1 << 18,   /* of a heap buffer */
-	NO_GROUP = 0,           /* in slots, windows and caches ids are counted from 1 */
+	TEXT_BYTES = 1 << 18, /* of a heap buffer */
+	NO_GROUP = 0,         /* in slots, windows and caches ids are counted from 1 */
 };
 
 typedef struct text_place {
@@ -47,7 +47,8 @@ struct nk_group_table {
 	bool may_window, windowed;
 	uint32_t *window;
 	int64_t window_base, n_window;
-	int64_t n_coming; /* rows of the insert in progress: a window smaller than these costs less than they do */
+	int64_t
+		n_coming; /* rows of the insert in progress: a window smaller than these costs less than they do */
 
 	uint32_t *codes_cache;
 	int64_t n_combinations, combinations_capacity;
@@ -63,8 +64,8 @@ struct nk_group_table {
 	uint8_t is_null[BLOCK];
 };
 
-nk_status nk_group_table_new(nk_memory *memory, const nk_dtype *const *dtypes, int n_keys, int64_t n_groups_hint,
-                             nk_group_table **out, nk_error *err)
+nk_status nk_group_table_new(nk_memory *memory, const nk_dtype *const *dtypes, int n_keys,
+                             int64_t n_groups_hint, nk_group_table **out, nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(memory, sizeof(nk_group_table), &block, err));
@@ -88,7 +89,8 @@ nk_status nk_group_table_new(nk_memory *memory, const nk_dtype *const *dtypes, i
 	const nk_key_column *only = &table->layout.columns[0];
 	table->may_window = n_keys == 1 && only->width <= 8 && !only->is_float && dtypes[0]->id != NK_TYPE_NULL;
 	table->windowed = table->may_window;
-	NK_TRY(nk_alloc(memory, (int64_t)sizeof(uint64_t) * BLOCK * table->layout.n_words, (void **)&table->words, err));
+	NK_TRY(nk_alloc(memory, (int64_t)sizeof(uint64_t) * BLOCK * table->layout.n_words, (void **)&table->words,
+	                err));
 	NK_TRY(nk_alloc(memory, (int64_t)sizeof(nk_array *) * n_keys, (void **)&table->dictionaries, err));
 	memset(table->dictionaries, 0, sizeof(nk_array *) * (size_t)n_keys);
 	if (n_groups_hint > 0)
@@ -160,7 +162,8 @@ int64_t nk_group_table_n_groups(const nk_group_table *table) { return table->n_g
 
 int64_t nk_group_table_bytes_per_group(const nk_group_table *table)
 {
-	return table->layout.n_words * 8 + table->n_texts * (int64_t)sizeof(text_place) + table->layout.has_float * 8 + 16;
+	return table->layout.n_words * 8 + table->n_texts * (int64_t)sizeof(text_place) +
+	       table->layout.has_float * 8 + 16;
 }
 
 int64_t nk_group_table_n_bytes(const nk_group_table *table)
@@ -175,7 +178,10 @@ int64_t nk_group_table_n_bytes(const nk_group_table *table)
 
 /* ---- Room ---- */
 
-static uint64_t slot_of(uint64_t hash, int64_t group) { return (hash & ~0xffffffffull) | (uint64_t)(group + 1); }
+static uint64_t slot_of(uint64_t hash, int64_t group)
+{
+	return (hash & ~0xffffffffull) | (uint64_t)(group + 1);
+}
 
 /* Hash all groups into fresh slots: after growing, or when window mode ends. */
 static void slots_fill(nk_group_table *table, uint64_t *slots, int64_t n_slots)
@@ -229,11 +235,13 @@ nk_status nk_group_table_reserve(nk_group_table *table, int64_t n_rows, nk_error
 
 /* ---- Keys of groups ---- */
 
-static nk_status text_store(nk_group_table *table, const char *bytes, uint32_t n_bytes, text_place *place, nk_error *err)
+static nk_status text_store(nk_group_table *table, const char *bytes, uint32_t n_bytes, text_place *place,
+                            nk_error *err)
 {
 	nk_buffer *last = table->n_texts_buffers ? table->texts[table->n_texts_buffers - 1] : NULL;
 	if (!last || table->n_text_used + n_bytes > last->n_bytes) {
-		NK_TRY(NK_GROW(table->memory, &table->texts, &table->texts_capacity, table->n_texts_buffers + 1, err));
+		NK_TRY(
+			NK_GROW(table->memory, &table->texts, &table->texts_capacity, table->n_texts_buffers + 1, err));
 		int64_t n_wanted = table->n_texts_buffers ? TEXT_BYTES : TEXT_BYTES / 64;
 		NK_TRY(nk_buffer_new(table->memory, NK_MAX(n_wanted, (int64_t)n_bytes), &last, err));
 		table->texts[table->n_texts_buffers++] = last;
@@ -248,7 +256,8 @@ static nk_status text_store(nk_group_table *table, const char *bytes, uint32_t n
 }
 
 /* Make the next group of an encoded row; room is reserved. */
-static nk_status group_add(nk_group_table *table, nk_array *const *keys, int64_t row, const uint64_t *words, nk_error *err)
+static nk_status group_add(nk_group_table *table, nk_array *const *keys, int64_t row, const uint64_t *words,
+                           nk_error *err)
 {
 	const nk_key_layout *layout = &table->layout;
 	int64_t group = table->n_groups;
@@ -270,7 +279,8 @@ static nk_status group_add(nk_group_table *table, nk_array *const *keys, int64_t
 			const nk_array *values = keys[k]->encoding == NK_DICTIONARY ? keys[k]->dictionary : keys[k];
 			int64_t at = keys[k]->encoding == NK_DICTIONARY ? ((const uint32_t *)keys[k]->values)[row]
 			                                                : nk_array_index(keys[k], row);
-			double value = column->width == 8 ? ((const double *)values->values)[at] : ((const float *)values->values)[at];
+			double value = column->width == 8 ? ((const double *)values->values)[at]
+			                                  : ((const float *)values->values)[at];
 			if (value == 0 && __builtin_signbit(value))
 				table->negative_zeros[group] |= 1ull << k;
 		}
@@ -291,7 +301,8 @@ static bool texts_equal(const nk_group_table *table, nk_array *const *keys, int6
 		const nk_heap *heap;
 		const nk_view *view = nk_key_view(keys[k], row, &heap);
 		if (view->n_bytes > NK_VIEW_INLINE &&
-		    memcmp(nk_view_bytes(view, heap), table->texts[place->buffer]->bytes + place->offset, view->n_bytes) != 0)
+		    memcmp(nk_view_bytes(view, heap), table->texts[place->buffer]->bytes + place->offset,
+		           view->n_bytes) != 0)
 			return false;
 	}
 	return true;
@@ -299,7 +310,8 @@ static bool texts_equal(const nk_group_table *table, nk_array *const *keys, int6
 
 /* ---- Hashing ---- */
 
-static inline __attribute__((always_inline)) bool words_equal(const uint64_t *a, const uint64_t *b, int n_words)
+static inline __attribute__((always_inline)) bool words_equal(const uint64_t *a, const uint64_t *b,
+                                                              int n_words)
 {
 	uint64_t different = 0;
 	for (int w = 0; w < n_words; w++)
@@ -308,8 +320,9 @@ static inline __attribute__((always_inline)) bool words_equal(const uint64_t *a,
 }
 
 /* Groups of a block of encoded rows. n_words is a constant at every call. is_null: lone keys only, or NULL. */
-static inline __attribute__((always_inline)) nk_status hash_block(nk_group_table *table, nk_array *const *keys,
-                                                                  int64_t first, int64_t n, const uint8_t *is_null,
+static inline __attribute__((always_inline)) nk_status hash_block(nk_group_table *table,
+                                                                  nk_array *const *keys, int64_t first,
+                                                                  int64_t n, const uint8_t *is_null,
                                                                   int n_words, bool insert, uint32_t *groups,
                                                                   nk_error *err)
 {
@@ -365,8 +378,8 @@ static inline __attribute__((always_inline)) nk_status hash_block(nk_group_table
 	return NK_OK;
 }
 
-static nk_status hash_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n, const uint8_t *is_null,
-                           bool insert, uint32_t *groups, nk_error *err)
+static nk_status hash_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n,
+                           const uint8_t *is_null, bool insert, uint32_t *groups, nk_error *err)
 {
 	nk_key_hash(&table->layout, table->words, n, table->hashes);
 	switch (table->layout.n_words) {
@@ -376,19 +389,17 @@ static nk_status hash_rows(nk_group_table *table, nk_array *const *keys, int64_t
 	case 2:
 		return insert ? hash_block(table, keys, first, n, is_null, 2, true, groups, err)
 		              : hash_block(table, keys, first, n, is_null, 2, false, groups, err);
-	case 3:
-		return hash_block(table, keys, first, n, is_null, 3, insert, groups, err);
-	case 4:
-		return hash_block(table, keys, first, n, is_null, 4, insert, groups, err);
-	default:
-		return hash_block(table, keys, first, n, is_null, table->layout.n_words, insert, groups, err);
+	case 3: return hash_block(table, keys, first, n, is_null, 3, insert, groups, err);
+	case 4: return hash_block(table, keys, first, n, is_null, 4, insert, groups, err);
+	default: return hash_block(table, keys, first, n, is_null, table->layout.n_words, insert, groups, err);
 	}
 }
 
 /* ---- Windows ---- */
 
 /* Widen the window to hold [low, high]; false: its range would be too large for what it holds. */
-static nk_status window_reserve(nk_group_table *table, int64_t low, int64_t high, int64_t n, bool *fits, nk_error *err)
+static nk_status window_reserve(nk_group_table *table, int64_t low, int64_t high, int64_t n, bool *fits,
+                                nk_error *err)
 {
 	int64_t base = low, last = high;
 	if (table->n_window) {
@@ -441,8 +452,8 @@ static inline int64_t word_value(uint64_t word, int shift, bool is_signed)
 }
 
 /* *done false: window mode has ended and nothing was written. */
-static nk_status window_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n, const uint8_t *is_null,
-                             bool insert, uint32_t *groups, bool *done, nk_error *err)
+static nk_status window_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n,
+                             const uint8_t *is_null, bool insert, uint32_t *groups, bool *done, nk_error *err)
 {
 	const nk_key_column *column = &table->layout.columns[0];
 	const uint64_t *words = table->words;
@@ -509,8 +520,8 @@ static nk_status window_rows(nk_group_table *table, nk_array *const *keys, int64
 }
 
 /* Rows [first, first + n), at most a block, of any encoding. */
-static nk_status block_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n, bool insert,
-                            uint32_t *groups, nk_error *err)
+static nk_status block_rows(nk_group_table *table, nk_array *const *keys, int64_t first, int64_t n,
+                            bool insert, uint32_t *groups, nk_error *err)
 {
 	if (insert)
 		NK_TRY(nk_group_table_reserve(table, n, err));
@@ -545,7 +556,8 @@ static int64_t count_combinations(nk_array *const *keys, int n_keys)
 	return n;
 }
 
-static nk_status dictionaries_set(nk_group_table *table, nk_array *const *keys, int64_t n_combinations, nk_error *err)
+static nk_status dictionaries_set(nk_group_table *table, nk_array *const *keys, int64_t n_combinations,
+                                  nk_error *err)
 {
 	bool same = table->n_combinations == n_combinations;
 	for (int k = 0; k < table->n_keys && same; k++)
@@ -561,7 +573,8 @@ static nk_status dictionaries_set(nk_group_table *table, nk_array *const *keys, 
 	return NK_OK;
 }
 
-static nk_status dictionary_rows(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+static nk_status dictionary_rows(nk_group_table *table, nk_array *const *keys, int64_t n_rows,
+                                 uint32_t *groups, nk_error *err)
 {
 	for (int64_t first = 0; first < n_rows; first += BLOCK) {
 		int64_t n = NK_MIN((int64_t)BLOCK, n_rows - first);
@@ -592,7 +605,8 @@ static nk_status dictionary_rows(nk_group_table *table, nk_array *const *keys, i
 	return NK_OK;
 }
 
-static nk_status insert_rows(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+static nk_status insert_rows(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups,
+                             nk_error *err)
 {
 	int64_t n_combinations = count_combinations(keys, table->n_keys);
 	if (n_combinations && (n_combinations <= 2 * n_rows || n_combinations <= table->combinations_capacity)) {
@@ -602,12 +616,14 @@ static nk_status insert_rows(nk_group_table *table, nk_array *const *keys, int64
 	table->n_coming = n_rows;
 	nk_status status = NK_OK;
 	for (int64_t first = 0; first < n_rows && status == NK_OK; first += BLOCK)
-		status = block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), true, groups + first, err);
+		status =
+			block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), true, groups + first, err);
 	table->n_coming = 0;
 	return status;
 }
 
-nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, int64_t n_rows,
+                                uint32_t *groups, nk_error *err)
 {
 	if (!table->has_nested)
 		return insert_rows(table, keys, n_rows, groups, err);
@@ -616,7 +632,8 @@ nk_status nk_group_table_insert(nk_group_table *table, nk_array *const *keys, in
 	return insert_rows(table, plain.arrays, n_rows, groups, err);
 }
 
-nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups, nk_error *err)
+nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint32_t *groups,
+                              nk_error *err)
 {
 	NK_PLAIN_KEYS(plain);
 	if (table->has_nested) {
@@ -624,12 +641,14 @@ nk_status nk_group_table_find(nk_group_table *table, nk_array *const *keys, int6
 		keys = plain.arrays;
 	}
 	for (int64_t first = 0; first < n_rows; first += BLOCK)
-		NK_TRY(block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), false, groups + first, err));
+		NK_TRY(block_rows(table, keys, first, NK_MIN((int64_t)BLOCK, n_rows - first), false, groups + first,
+		                  err));
 	return NK_OK;
 }
 
 /* A null lone key hashes like its zeroed word: harmless, and the same everywhere. */
-nk_status nk_group_table_hash(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint64_t *hashes, nk_error *err)
+nk_status nk_group_table_hash(nk_group_table *table, nk_array *const *keys, int64_t n_rows, uint64_t *hashes,
+                              nk_error *err)
 {
 	NK_PLAIN_KEYS(plain);
 	if (table->has_nested) {
@@ -659,8 +678,8 @@ static bool row_is_null(const nk_group_table *table, int k, int64_t group)
 	return (row[table->layout.mask_offset + k / 8] >> (k & 7)) & 1;
 }
 
-static nk_status key_validity(const nk_group_table *table, int k, int64_t first, int64_t n, nk_buffer **out, int64_t *n_nulls,
-                              nk_error *err)
+static nk_status key_validity(const nk_group_table *table, int k, int64_t first, int64_t n, nk_buffer **out,
+                              int64_t *n_nulls, nk_error *err)
 {
 	*out = NULL;
 	*n_nulls = 0;
@@ -756,7 +775,8 @@ static void fix_zeros(const nk_group_table *table, int k, int64_t first, int64_t
 		}
 }
 
-static nk_status key_array(nk_group_table *table, int k, int64_t first, int64_t n, nk_array **out, nk_error *err)
+static nk_status key_array(nk_group_table *table, int k, int64_t first, int64_t n, nk_array **out,
+                           nk_error *err)
 {
 	const nk_key_column *column = &table->layout.columns[k];
 	if (column->dtype->id == NK_TYPE_NULL)
@@ -784,7 +804,8 @@ static nk_status key_array(nk_group_table *table, int k, int64_t first, int64_t 
 		fix_zeros(table, k, first, n, values->bytes, width);
 	nk_buffer *validity;
 	NK_TRY(key_validity(table, k, first, n, &validity, &n_nulls, err));
-	return nk_array_new_flat(column->dtype, physical, n, NK_STEAL(values), validity, n_nulls, NK_STEAL(heap), out, err);
+	return nk_array_new_flat(column->dtype, physical, n, NK_STEAL(values), validity, n_nulls, NK_STEAL(heap),
+	                         out, err);
 }
 
 nk_status nk_group_table_keys(nk_group_table *table, int64_t first, int64_t n, nk_array **out, nk_error *err)

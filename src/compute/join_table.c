@@ -10,10 +10,10 @@
 enum {
 	BLOCK = 1024,
 	AHEAD = 64,
-	CACHED_BYTES = 1 << 19,     /* larger tables are prefetched */
+	CACHED_BYTES = 1 << 19, /* larger tables are prefetched */
 	STEP_BITS = 3,
-	ONE_STEP_ROWS = 1 << 16,    /* fewer rows are built by one task */
-	DIRECT_SPARSE = 8,          /* values per row that direct addressing may have */
+	ONE_STEP_ROWS = 1 << 16, /* fewer rows are built by one task */
+	DIRECT_SPARSE = 8,       /* values per row that direct addressing may have */
 	DIRECT_FREE = 1 << 12,
 };
 
@@ -29,17 +29,20 @@ struct nk_join_table {
 	int64_t n_heads;
 	uint32_t *heads;
 	uint64_t *slots;
-	int64_t n_slots, region;        /* slots of one step */
-	uint64_t *words;                /* n_words a row */
-	uint32_t *chain;                /* n_rows + 1 */
-	uint32_t null_head;             /* a lone key with nulls_equal */
+	int64_t n_slots, region; /* slots of one step */
+	uint64_t *words;         /* n_words a row */
+	uint32_t *chain;         /* n_rows + 1 */
+	uint32_t null_head;      /* a lone key with nulls_equal */
 	/* while building */
 	uint64_t *hashes;
 	uint32_t *order;   /* rows of each range by step */
 	uint32_t *borders; /* n_steps + 1 a range, relative to the range's beginning */
 };
 
-static int64_t range_begin(const nk_join_table *table, int step) { return table->n_rows * step / table->n_steps; }
+static int64_t range_begin(const nk_join_table *table, int step)
+{
+	return table->n_rows * step / table->n_steps;
+}
 
 static inline int64_t word_value(const nk_join_table *table, uint64_t word)
 {
@@ -52,7 +55,8 @@ static inline int64_t word_value(const nk_join_table *table, uint64_t word)
 static void choose_direct(nk_join_table *table)
 {
 	const nk_key_column *column = &table->layout.columns[0];
-	if (table->n_keys != 1 || column->width > 8 || column->is_float || column->is_text || column->dtype->id == NK_TYPE_NULL)
+	if (table->n_keys != 1 || column->width > 8 || column->is_float || column->is_text ||
+	    column->dtype->id == NK_TYPE_NULL)
 		return;
 	int64_t low = INT64_MAX, high = INT64_MIN;
 	uint64_t words[BLOCK];
@@ -77,15 +81,17 @@ static void choose_direct(nk_join_table *table)
 	table->n_heads = (int64_t)span + 1;
 }
 
-nk_status nk_join_table_new(nk_memory *memory, nk_array *const *keys, const nk_dtype *const *probe_dtypes, int n_keys,
-                            int64_t n_rows, bool nulls_equal, nk_join_table **out, nk_error *err)
+nk_status nk_join_table_new(nk_memory *memory, nk_array *const *keys, const nk_dtype *const *probe_dtypes,
+                            int n_keys, int64_t n_rows, bool nulls_equal, nk_join_table **out, nk_error *err)
 {
 	if (n_rows >= UINT32_MAX - 1)
-		return nk_fail(err, NK_COMPUTE, "%lld rows are too many for one side of a join held in memory", (long long)n_rows);
+		return nk_fail(err, NK_COMPUTE, "%lld rows are too many for one side of a join held in memory",
+		               (long long)n_rows);
 	void *block;
 	NK_TRY(nk_alloc(memory, sizeof(nk_join_table), &block, err));
 	NK_AUTO(nk_join_table) table = block;
-	*table = (nk_join_table){.memory = nk_memory_ref(memory), .n_keys = n_keys, .n_rows = n_rows, .nulls_equal = nulls_equal};
+	*table = (nk_join_table){
+		.memory = nk_memory_ref(memory), .n_keys = n_keys, .n_rows = n_rows, .nulls_equal = nulls_equal};
 	NK_PLAIN_KEYS(plain);
 	NK_AUTO(nk_buffer) dtypes = NULL;
 	NK_TRY(nk_plain_keys_of(memory, keys, n_keys, &plain, err));
@@ -100,7 +106,10 @@ nk_status nk_join_table_new(nk_memory *memory, nk_array *const *keys, const nk_d
 	NK_TRY(nk_key_layout_init(&table->layout, memory, build, probe, n_keys, nulls_equal, err));
 	choose_direct(table);
 	/* Each step of a direct table reads all keys, so there are few. */
-	table->step_bits = n_rows < ONE_STEP_ROWS ? 0 : !table->is_direct ? STEP_BITS : n_rows < 8 * ONE_STEP_ROWS ? 0 : 2;
+	table->step_bits = n_rows < ONE_STEP_ROWS       ? 0
+	                   : !table->is_direct          ? STEP_BITS
+	                   : n_rows < 8 * ONE_STEP_ROWS ? 0
+	                                                : 2;
 	table->n_steps = 1 << table->step_bits;
 	NK_TRY(nk_alloc(memory, (n_rows + 1) * 4, (void **)&table->chain, err));
 	memset(table->chain, 0, (size_t)(n_rows + 1) * 4);
@@ -151,12 +160,15 @@ void nk_join_table_free(nk_join_table *table)
 
 int nk_join_table_n_steps(const nk_join_table *table) { return table->n_steps; }
 bool nk_join_table_is_unique(const nk_join_table *table) { return !table->has_duplicates; }
-const uint32_t *nk_join_table_chain(const nk_join_table *table) { return table->has_duplicates ? table->chain : NULL; }
+const uint32_t *nk_join_table_chain(const nk_join_table *table)
+{
+	return table->has_duplicates ? table->chain : NULL;
+}
 
 int64_t nk_join_table_n_bytes(const nk_join_table *table)
 {
-	return table->n_heads * 4 + table->n_slots * 8 + table->n_rows * (table->words ? table->layout.n_words * 8 : 0) +
-	       (table->n_rows + 1) * 4;
+	return table->n_heads * 4 + table->n_slots * 8 +
+	       table->n_rows * (table->words ? table->layout.n_words * 8 : 0) + (table->n_rows + 1) * 4;
 }
 
 /* ---- Building ---- */
@@ -244,7 +256,8 @@ static void encode_range(nk_join_table *table, int step)
 		table->order[begin + next[step_of(table, table->hashes[row])]++] = (uint32_t)row;
 }
 
-static inline __attribute__((always_inline)) bool words_equal(const uint64_t *a, const uint64_t *b, int n_words)
+static inline __attribute__((always_inline)) bool words_equal(const uint64_t *a, const uint64_t *b,
+                                                              int n_words)
 {
 	uint64_t different = 0;
 	for (int w = 0; w < n_words; w++)
@@ -292,7 +305,8 @@ static nk_status build_region(nk_join_table *table, int step, nk_error *err)
 				uint64_t entry = slots[slot];
 				if (entry == 0) {
 					if (++n_used == table->region)
-						return nk_fail(err, NK_COMPUTE, "the keys of a join fall too unevenly into its table");
+						return nk_fail(err, NK_COMPUTE,
+						               "the keys of a join fall too unevenly into its table");
 					slots[slot] = (hash & ~0xffffffffull) | (uint64_t)(row + 1);
 					break;
 				}
@@ -346,10 +360,11 @@ static int64_t probe_direct(const nk_join_table *table, const uint64_t *words, i
 	return n_found;
 }
 
-static inline __attribute__((always_inline)) int64_t probe_hashed(const nk_join_table *table, nk_array *const *keys,
-                                                                  int64_t first, const uint64_t *words,
-                                                                  const uint64_t *hashes, int64_t n, uint32_t *heads,
-                                                                  int n_words)
+static inline __attribute__((always_inline)) int64_t probe_hashed(const nk_join_table *table,
+                                                                  nk_array *const *keys, int64_t first,
+                                                                  const uint64_t *words,
+                                                                  const uint64_t *hashes, int64_t n,
+                                                                  uint32_t *heads, int n_words)
 {
 	const uint64_t *slots = table->slots;
 	uint64_t mask = (uint64_t)table->region - 1;
@@ -386,25 +401,22 @@ static inline __attribute__((always_inline)) int64_t probe_hashed(const nk_join_
 	return n_found;
 }
 
-static int64_t probe_block(const nk_join_table *table, nk_array *const *keys, int64_t first, int64_t n, uint64_t *words,
-                           uint64_t *hashes, uint32_t *heads)
+static int64_t probe_block(const nk_join_table *table, nk_array *const *keys, int64_t first, int64_t n,
+                           uint64_t *words, uint64_t *hashes, uint32_t *heads)
 {
 	nk_key_encode(&table->layout, keys, first, n, words);
 	if (table->is_direct)
 		return probe_direct(table, words, n, heads);
 	nk_key_hash(&table->layout, words, n, hashes);
 	switch (table->layout.n_words) {
-	case 1:
-		return probe_hashed(table, keys, first, words, hashes, n, heads, 1);
-	case 2:
-		return probe_hashed(table, keys, first, words, hashes, n, heads, 2);
-	default:
-		return probe_hashed(table, keys, first, words, hashes, n, heads, table->layout.n_words);
+	case 1: return probe_hashed(table, keys, first, words, hashes, n, heads, 1);
+	case 2: return probe_hashed(table, keys, first, words, hashes, n, heads, 2);
+	default: return probe_hashed(table, keys, first, words, hashes, n, heads, table->layout.n_words);
 	}
 }
 
-nk_status nk_join_table_probe(const nk_join_table *table, nk_memory *memory, nk_array *const *keys, int64_t n_rows,
-                              uint32_t *heads, int64_t *n_found, nk_error *err)
+nk_status nk_join_table_probe(const nk_join_table *table, nk_memory *memory, nk_array *const *keys,
+                              int64_t n_rows, uint32_t *heads, int64_t *n_found, nk_error *err)
 {
 	*n_found = 0;
 	if (table->n_rows == 0) {

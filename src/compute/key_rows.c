@@ -9,10 +9,8 @@ static int value_width(const nk_dtype *dtype)
 {
 	switch (dtype->physical) {
 	case NK_PHYSICAL_NONE:
-	case NK_PHYSICAL_BOOL:
-		return 1;
-	default:
-		return nk_physical_size(dtype->physical);
+	case NK_PHYSICAL_BOOL: return 1;
+	default: return nk_physical_size(dtype->physical);
 	}
 }
 
@@ -35,7 +33,8 @@ nk_status nk_key_layout_init(nk_key_layout *layout, nk_memory *memory, const nk_
 		if (others && value_width(others[c]) > column->width)
 			column->width = (uint8_t)value_width(others[c]);
 		/* Signed and unsigned values of one width would share bit patterns. */
-		if (others && column->width < 8 && nk_type_is_unsigned(others[c]->id) != nk_type_is_unsigned(dtypes[c]->id))
+		if (others && column->width < 8 &&
+		    nk_type_is_unsigned(others[c]->id) != nk_type_is_unsigned(dtypes[c]->id))
 			column->width = 8;
 		layout->has_text |= column->is_text;
 		layout->has_float |= column->is_float;
@@ -77,28 +76,28 @@ static place place_of(const nk_array *array, int64_t first)
 }
 
 /* One loop a type: T is what is stored in the array, W what goes into the row (the same, or wider). */
-#define STORE(T, W, convert)                                                             \
-	do {                                                                                 \
-		const T *values = (const T *)at.values + (at.codes ? 0 : at.step * first);       \
-		for (int64_t i = 0; i < n; i++) {                                                \
-			T value = values[at.codes ? at.codes[i] : at.step * i];                      \
-			W wide = (W)(convert);                                                       \
-			memcpy(out + i * stride, &wide, sizeof wide);                                \
-		}                                                                                \
+#define STORE(T, W, convert)                                                       \
+	do {                                                                           \
+		const T *values = (const T *)at.values + (at.codes ? 0 : at.step * first); \
+		for (int64_t i = 0; i < n; i++) {                                          \
+			T value = values[at.codes ? at.codes[i] : at.step * i];                \
+			W wide = (W)(convert);                                                 \
+			memcpy(out + i * stride, &wide, sizeof wide);                          \
+		}                                                                          \
 	} while (0)
 
-#define STORE_INTEGER(T)                   \
-	do {                                             \
-		if (width == sizeof(T))                      \
-			STORE(T, T, value);                      \
-		else if (width == 8)                         \
-			STORE(T, int64_t, value);                \
-		else if (width == 4)                         \
-			STORE(T, int32_t, value);                \
-		else if (width == 2)                         \
-			STORE(T, int16_t, value);                \
-		else                                         \
-			STORE(T, __int128, value);               \
+#define STORE_INTEGER(T)               \
+	do {                               \
+		if (width == sizeof(T))        \
+			STORE(T, T, value);        \
+		else if (width == 8)           \
+			STORE(T, int64_t, value);  \
+		else if (width == 4)           \
+			STORE(T, int32_t, value);  \
+		else if (width == 2)           \
+			STORE(T, int16_t, value);  \
+		else                           \
+			STORE(T, __int128, value); \
 	} while (0)
 
 static void encode_bits(const nk_array *array, int64_t first, int64_t n, uint8_t *out, int64_t stride)
@@ -123,59 +122,37 @@ static void encode_text(const nk_array *array, int64_t first, int64_t n, uint8_t
 	}
 }
 
-static inline __attribute__((always_inline)) void encode_column(const nk_key_column *column, const nk_array *array,
-                                                                int64_t first, int64_t n, uint8_t *out,
-                                                                int64_t stride)
+static inline __attribute__((always_inline)) void encode_column(const nk_key_column *column,
+                                                                const nk_array *array, int64_t first,
+                                                                int64_t n, uint8_t *out, int64_t stride)
 {
 	place at = place_of(array, first);
 	size_t width = column->width;
 	switch (array->physical) {
-	case NK_PHYSICAL_BOOL:
-		encode_bits(array, first, n, out, stride);
-		return;
-	case NK_PHYSICAL_VIEW:
-		encode_text(array, first, n, out, stride);
-		return;
-	case NK_PHYSICAL_I8:
-		STORE_INTEGER(int8_t);
-		return;
-	case NK_PHYSICAL_I16:
-		STORE_INTEGER(int16_t);
-		return;
-	case NK_PHYSICAL_I32:
-		STORE_INTEGER(int32_t);
-		return;
-	case NK_PHYSICAL_I64:
-		STORE_INTEGER(int64_t);
-		return;
-	case NK_PHYSICAL_U8:
-		STORE_INTEGER(uint8_t);
-		return;
-	case NK_PHYSICAL_U16:
-		STORE_INTEGER(uint16_t);
-		return;
-	case NK_PHYSICAL_U32:
-		STORE_INTEGER(uint32_t);
-		return;
-	case NK_PHYSICAL_U64:
-		STORE_INTEGER(uint64_t);
-		return;
-	case NK_PHYSICAL_I128:
-		STORE(__int128, __int128, value);
-		return;
+	case NK_PHYSICAL_BOOL: encode_bits(array, first, n, out, stride); return;
+	case NK_PHYSICAL_VIEW: encode_text(array, first, n, out, stride); return;
+	case NK_PHYSICAL_I8: STORE_INTEGER(int8_t); return;
+	case NK_PHYSICAL_I16: STORE_INTEGER(int16_t); return;
+	case NK_PHYSICAL_I32: STORE_INTEGER(int32_t); return;
+	case NK_PHYSICAL_I64: STORE_INTEGER(int64_t); return;
+	case NK_PHYSICAL_U8: STORE_INTEGER(uint8_t); return;
+	case NK_PHYSICAL_U16: STORE_INTEGER(uint16_t); return;
+	case NK_PHYSICAL_U32: STORE_INTEGER(uint32_t); return;
+	case NK_PHYSICAL_U64: STORE_INTEGER(uint64_t); return;
+	case NK_PHYSICAL_I128: STORE(__int128, __int128, value); return;
 	case NK_PHYSICAL_F32:
 		STORE(float, float, value == 0 ? 0.0f : value != value ? __builtin_nanf("") : value);
 		return;
 	case NK_PHYSICAL_F64:
 		STORE(double, double, value == 0 ? 0.0 : value != value ? __builtin_nan("") : value);
 		return;
-	default:
-		return;
+	default: return;
 	}
 }
 
 /* Zero what lies under nulls and set their bits in the mask. */
-static void encode_nulls(const nk_key_layout *layout, int c, const nk_array *array, int64_t first, int64_t n, uint8_t *rows)
+static void encode_nulls(const nk_key_layout *layout, int c, const nk_array *array, int64_t first, int64_t n,
+                         uint8_t *rows)
 {
 	const nk_key_column *column = &layout->columns[c];
 	int64_t stride = layout->n_words * 8;
@@ -191,7 +168,8 @@ static void encode_nulls(const nk_key_layout *layout, int c, const nk_array *arr
 	}
 }
 
-void nk_key_encode(const nk_key_layout *layout, nk_array *const *keys, int64_t first, int64_t n, uint64_t *words)
+void nk_key_encode(const nk_key_layout *layout, nk_array *const *keys, int64_t first, int64_t n,
+                   uint64_t *words)
 {
 	int64_t stride = layout->n_words * 8;
 	if (layout->n_columns > 1 || layout->columns[0].width < 8)

@@ -31,12 +31,14 @@ typedef struct nk_key_layout {
 /* others: a second list of dtypes that rows of the same layout are made of (the other side of a join), or NULL:
  * integers get the wider of both widths. with_nulls false: rows with nulls are never compared, no mask is kept.
  * Fails with NK_INVALID_OPERATION for nested dtypes. */
-NK_MUST_CHECK nk_status nk_key_layout_init(nk_key_layout *layout, nk_memory *memory, const nk_dtype *const *dtypes,
-                                           const nk_dtype *const *others, int n_columns, bool with_nulls, nk_error *err);
+NK_MUST_CHECK nk_status nk_key_layout_init(nk_key_layout *layout, nk_memory *memory,
+                                           const nk_dtype *const *dtypes, const nk_dtype *const *others,
+                                           int n_columns, bool with_nulls, nk_error *err);
 void nk_key_layout_release(nk_key_layout *layout);
 
 /* Write rows [first, first + n) of the key arrays (any encoding) to words (n * n_words of them). */
-void nk_key_encode(const nk_key_layout *layout, nk_array *const *keys, int64_t first, int64_t n, uint64_t *words);
+void nk_key_encode(const nk_key_layout *layout, nk_array *const *keys, int64_t first, int64_t n,
+                   uint64_t *words);
 /* Hashes of encoded rows. */
 void nk_key_hash(const nk_key_layout *layout, const uint64_t *words, int64_t n, uint64_t *hashes);
 /* Fold into is_null, a byte a row, whether some key column is null in rows [first, first + n); is_null is written

@@ -125,11 +125,13 @@ static nk_status take_list(nk_memory *memory, const nk_array *array, const posit
 	if (width > 0 && child->encoding == NK_FLAT && !child->validity) {
 		NK_TRY(nk_buffer_new(memory, to[rows->n] * width, &items, err));
 		for (int64_t i = 0; i < rows->n; i++)
-			memcpy(items->bytes + to[i] * width, (const char *)child->values + from[position(rows, i)] * width,
+			memcpy(items->bytes + to[i] * width,
+			       (const char *)child->values + from[position(rows, i)] * width,
 			       (size_t)((to[i + 1] - to[i]) * width));
-		NK_TRY(nk_array_new_flat(child->dtype, child->physical, to[rows->n], NK_STEAL(items), NULL, 0, nk_heap_ref(child->heap),
-		                         &taken, err));
-		return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity), -1, out, err);
+		NK_TRY(nk_array_new_flat(child->dtype, child->physical, to[rows->n], NK_STEAL(items), NULL, 0,
+		                         nk_heap_ref(child->heap), &taken, err));
+		return nk_array_new_list(array->dtype, rows->n, NK_STEAL(offsets), taken, NK_STEAL(owned_validity),
+		                         -1, out, err);
 	}
 	NK_TRY(nk_buffer_new(memory, to[rows->n] * (int64_t)sizeof(int64_t), &items, err));
 	int64_t *item_rows = (int64_t *)items->bytes;

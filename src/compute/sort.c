@@ -6,7 +6,7 @@
 #include "compute/sort.h"
 
 enum {
-	SMALL = 48,       /* insertion sort */
+	SMALL = 48,        /* insertion sort */
 	MERGE_BELOW = 768, /* merge sort; above, radix passes pay */
 	MAX_DIGIT = 11,
 };
@@ -14,7 +14,7 @@ enum {
 typedef struct level {
 	uint64_t *words; /* by row */
 	int n_bits;
-	int first_key;   /* equal words are settled by comparing from this key on; -1: the word is exact */
+	int first_key; /* equal words are settled by comparing from this key on; -1: the word is exact */
 } level;
 
 typedef struct wide {
@@ -34,7 +34,7 @@ typedef struct sorter {
 	uint64_t *pending; /* codes of next_key that did not fit the level before */
 	int n_pending_bits;
 	bool pending_exact;
-	wide *a, *b;       /* room for entries */
+	wide *a, *b; /* room for entries */
 } sorter;
 
 /* ---- Codes ---- */
@@ -61,13 +61,13 @@ static uint64_t code_float(float value)
 	return bits >> 31 ? (uint32_t)~bits : bits | 1u << 31;
 }
 
-#define FILL(T, code)                                  \
-	do {                                               \
-		const T *values = array->values;               \
-		for (int64_t i = 0; i < array->n_rows; i++) {  \
-			T value = values[i];                       \
-			out[i] = (code);                           \
-		}                                              \
+#define FILL(T, code)                                 \
+	do {                                              \
+		const T *values = array->values;              \
+		for (int64_t i = 0; i < array->n_rows; i++) { \
+			T value = values[i];                      \
+			out[i] = (code);                          \
+		}                                             \
 	} while (0)
 
 static uint64_t text_head(const nk_view *view, const nk_heap *heap, bool with_length)
@@ -109,42 +109,18 @@ static void code_flat(const nk_array *array, uint64_t *out, bool *exact)
 		for (int64_t i = 0; i < array->n_rows; i++)
 			out[i] = nk_bitmap_get(array->values, i);
 		return;
-	case NK_PHYSICAL_I8:
-		FILL(int8_t, (uint64_t)(int64_t)value ^ 1ull << 63);
-		return;
-	case NK_PHYSICAL_I16:
-		FILL(int16_t, (uint64_t)(int64_t)value ^ 1ull << 63);
-		return;
-	case NK_PHYSICAL_I32:
-		FILL(int32_t, (uint64_t)(int64_t)value ^ 1ull << 63);
-		return;
-	case NK_PHYSICAL_I64:
-		FILL(int64_t, (uint64_t)value ^ 1ull << 63);
-		return;
-	case NK_PHYSICAL_U8:
-		FILL(uint8_t, value);
-		return;
-	case NK_PHYSICAL_U16:
-		FILL(uint16_t, value);
-		return;
-	case NK_PHYSICAL_U32:
-		FILL(uint32_t, value);
-		return;
-	case NK_PHYSICAL_U64:
-		FILL(uint64_t, value);
-		return;
-	case NK_PHYSICAL_F32:
-		FILL(float, code_float(value));
-		return;
-	case NK_PHYSICAL_F64:
-		FILL(double, code_double(value));
-		return;
-	case NK_PHYSICAL_I128:
-		code_wide(array, out, exact);
-		return;
-	case NK_PHYSICAL_VIEW:
-		code_text(array, out, exact);
-		return;
+	case NK_PHYSICAL_I8: FILL(int8_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
+	case NK_PHYSICAL_I16: FILL(int16_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
+	case NK_PHYSICAL_I32: FILL(int32_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
+	case NK_PHYSICAL_I64: FILL(int64_t, (uint64_t)value ^ 1ull << 63); return;
+	case NK_PHYSICAL_U8: FILL(uint8_t, value); return;
+	case NK_PHYSICAL_U16: FILL(uint16_t, value); return;
+	case NK_PHYSICAL_U32: FILL(uint32_t, value); return;
+	case NK_PHYSICAL_U64: FILL(uint64_t, value); return;
+	case NK_PHYSICAL_F32: FILL(float, code_float(value)); return;
+	case NK_PHYSICAL_F64: FILL(double, code_double(value)); return;
+	case NK_PHYSICAL_I128: code_wide(array, out, exact); return;
+	case NK_PHYSICAL_VIEW: code_text(array, out, exact); return;
 	default: /* nested: only comparisons tell */
 		memset(out, 0, (size_t)array->n_rows * 8);
 		*exact = false;
@@ -169,7 +145,8 @@ static nk_status code_dictionary(nk_memory *memory, const nk_array *array, uint6
 	}
 	const uint32_t *codes = array->values;
 	for (int64_t i = 0; i < array->n_rows; i++)
-		out[i] = codes[i] < n ? ranks[codes[i]] : 0; /* codes under null may be anything in an empty dictionary */
+		out[i] =
+			codes[i] < n ? ranks[codes[i]] : 0; /* codes under null may be anything in an empty dictionary */
 	return NK_OK;
 }
 
@@ -245,7 +222,8 @@ static nk_status level_make(sorter *sort, nk_error *err)
 	while (sort->next_key < sort->n_keys) {
 		if (!sort->pending) {
 			NK_TRY(nk_alloc(sort->memory, n_bytes, (void **)&sort->pending, err));
-			NK_TRY(key_codes(sort, sort->next_key, sort->pending, &sort->n_pending_bits, &sort->pending_exact, err));
+			NK_TRY(key_codes(sort, sort->next_key, sort->pending, &sort->n_pending_bits, &sort->pending_exact,
+			                 err));
 		}
 		if (!is_first && made->n_bits + sort->n_pending_bits > 64)
 			return NK_OK; /* it opens the next level */
@@ -305,7 +283,8 @@ static uint64_t *merge_u64(uint64_t *from, uint64_t *to, int64_t n)
 		insertion_u64(from + begin, NK_MIN((int64_t)SMALL, n - begin));
 	for (int64_t width = SMALL; width < n; width *= 2) {
 		for (int64_t begin = 0; begin < n; begin += 2 * width) {
-			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin, b = middle;
+			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
+					b = middle;
 			for (int64_t at = begin; at < end; at++) {
 				bool left = b == end || (a < middle && from[a] <= from[b]);
 				to[at] = left ? from[a] : from[b];
@@ -326,7 +305,8 @@ static wide *merge_wide(wide *from, wide *to, int64_t n)
 		insertion_wide(from + begin, NK_MIN((int64_t)SMALL, n - begin));
 	for (int64_t width = SMALL; width < n; width *= 2) {
 		for (int64_t begin = 0; begin < n; begin += 2 * width) {
-			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin, b = middle;
+			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
+					b = middle;
 			for (int64_t at = begin; at < end; at++)
 				to[at] = b == end || (a < middle && from[a].word <= from[b].word) ? from[a++] : from[b++];
 		}
@@ -341,7 +321,8 @@ static wide *merge_wide(wide *from, wide *to, int64_t n)
 static uint64_t *radix_u64(uint64_t *from, uint64_t *to, int64_t n, int low, int n_bits)
 {
 	uint32_t counts[1 << MAX_DIGIT];
-	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT, digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
+	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT,
+		digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
 	for (int pass = 0; pass < n_passes; pass++) {
 		int shift = low + pass * digit;
 		uint64_t mask = (1ull << digit) - 1;
@@ -368,7 +349,8 @@ static uint64_t *radix_u64(uint64_t *from, uint64_t *to, int64_t n, int low, int
 static wide *radix_wide(wide *from, wide *to, int64_t n, int n_bits)
 {
 	uint32_t counts[1 << MAX_DIGIT];
-	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT, digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
+	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT,
+		digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
 	for (int pass = 0; pass < n_passes; pass++) {
 		int shift = pass * digit;
 		uint64_t mask = (1ull << digit) - 1;
@@ -410,7 +392,8 @@ static void compare_sort(sorter *sort, uint32_t *rows, int64_t n, int first_key)
 		}
 	for (int64_t width = 8; width < n; width *= 2) {
 		for (int64_t begin = 0; begin < n; begin += 2 * width) {
-			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin, b = middle;
+			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
+					b = middle;
 			for (int64_t at = begin; at < end; at++) {
 				bool left = b == end ||
 				            (a < middle && nk_sort_compare(keys, from[a], keys, from[b], specs, n_keys) <= 0);
@@ -441,7 +424,8 @@ static void sort_by_words(sorter *sort, uint32_t *rows, int64_t n, const level *
 		uint64_t *from = (uint64_t *)sort->a, *to = (uint64_t *)sort->b;
 		for (int64_t i = 0; i < n; i++)
 			from[i] = words[rows[i]] << row_bits | (uint64_t)i;
-		uint64_t *sorted = n <= MERGE_BELOW ? merge_u64(from, to, n) : radix_u64(from, to, n, row_bits, by->n_bits);
+		uint64_t *sorted =
+			n <= MERGE_BELOW ? merge_u64(from, to, n) : radix_u64(from, to, n, row_bits, by->n_bits);
 		uint32_t *out = (uint32_t *)(sorted == from ? to : from);
 		uint64_t mask = (1ull << row_bits) - 1;
 		for (int64_t i = 0; i < n; i++)
@@ -451,7 +435,8 @@ static void sort_by_words(sorter *sort, uint32_t *rows, int64_t n, const level *
 	}
 	for (int64_t i = 0; i < n; i++)
 		sort->a[i] = (wide){words[rows[i]], rows[i]};
-	wide *sorted = n <= MERGE_BELOW ? merge_wide(sort->a, sort->b, n) : radix_wide(sort->a, sort->b, n, by->n_bits);
+	wide *sorted =
+		n <= MERGE_BELOW ? merge_wide(sort->a, sort->b, n) : radix_wide(sort->a, sort->b, n, by->n_bits);
 	for (int64_t i = 0; i < n; i++)
 		rows[i] = (uint32_t)sorted[i].row;
 }
@@ -480,12 +465,13 @@ static nk_status sort_range(sorter *sort, uint32_t *rows, int64_t n, int l, nk_e
 	return NK_OK;
 }
 
-nk_status nk_sort_some_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys, uint32_t *rows,
-                            int64_t n_rows, nk_error *err)
+nk_status nk_sort_some_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,
+                            uint32_t *rows, int64_t n_rows, nk_error *err)
 {
 	if (n_rows < 2 || n_keys == 0)
 		return NK_OK;
-	sorter sort = {.memory = memory, .keys = keys, .specs = specs, .n_keys = n_keys, .n_array_rows = keys[0]->n_rows};
+	sorter sort = {
+		.memory = memory, .keys = keys, .specs = specs, .n_keys = n_keys, .n_array_rows = keys[0]->n_rows};
 	int64_t n_room_bytes = n_rows * (int64_t)sizeof(wide), n_level_bytes = n_keys * (int64_t)sizeof(level);
 	NK_AUTO(nk_buffer) a = NULL, *b = NULL, *levels = NULL;
 	NK_TRY(nk_buffer_new(memory, n_room_bytes, &a, err));
@@ -501,8 +487,8 @@ nk_status nk_sort_some_rows(nk_memory *memory, nk_array *const *keys, const nk_s
 	return status;
 }
 
-nk_status nk_sort_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys, int64_t n_rows,
-                       uint32_t *rows, nk_error *err)
+nk_status nk_sort_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,
+                       int64_t n_rows, uint32_t *rows, nk_error *err)
 {
 	if (n_rows >= UINT32_MAX)
 		return nk_fail(err, NK_COMPUTE, "%lld rows are too many to sort at once", (long long)n_rows);

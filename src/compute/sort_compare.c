@@ -2,10 +2,10 @@
 #include "columnar/scalar.h"
 #include "compute/sort.h"
 
-#define COMPARE(T)                                                    \
-	do {                                                              \
+#define COMPARE(T)                                                      \
+	do {                                                                \
 		T x = ((const T *)a->values)[i], y = ((const T *)b->values)[j]; \
-		return (x > y) - (x < y);                                     \
+		return (x > y) - (x < y);                                       \
 	} while (0)
 
 /* NaN is the largest and equal to itself. */
@@ -20,7 +20,8 @@ static int compare_doubles(double x, double y)
 
 static __int128 read_integer(const nk_array *array, int64_t i)
 {
-	return array->physical == NK_PHYSICAL_I128 ? ((const __int128 *)array->values)[i] : ((const int64_t *)array->values)[i];
+	return array->physical == NK_PHYSICAL_I128 ? ((const __int128 *)array->values)[i]
+	                                           : ((const int64_t *)array->values)[i];
 }
 
 static int compare_any(const nk_array *a, int64_t i, const nk_array *b, int64_t j);
@@ -56,34 +57,24 @@ static int compare_valid(const nk_array *a, int64_t i, const nk_array *b, int64_
 		return (x > y) - (x < y);
 	}
 	switch (a->physical) {
-	case NK_PHYSICAL_BOOL:
-		return (int)nk_bitmap_get(a->values, i) - (int)nk_bitmap_get(b->values, j);
-	case NK_PHYSICAL_I8:
-		COMPARE(int8_t);
-	case NK_PHYSICAL_I16:
-		COMPARE(int16_t);
-	case NK_PHYSICAL_I32:
-		COMPARE(int32_t);
-	case NK_PHYSICAL_I64:
-		COMPARE(int64_t);
-	case NK_PHYSICAL_I128:
-		COMPARE(__int128);
-	case NK_PHYSICAL_U8:
-		COMPARE(uint8_t);
-	case NK_PHYSICAL_U16:
-		COMPARE(uint16_t);
-	case NK_PHYSICAL_U32:
-		COMPARE(uint32_t);
-	case NK_PHYSICAL_U64:
-		COMPARE(uint64_t);
+	case NK_PHYSICAL_BOOL: return (int)nk_bitmap_get(a->values, i) - (int)nk_bitmap_get(b->values, j);
+	case NK_PHYSICAL_I8: COMPARE(int8_t);
+	case NK_PHYSICAL_I16: COMPARE(int16_t);
+	case NK_PHYSICAL_I32: COMPARE(int32_t);
+	case NK_PHYSICAL_I64: COMPARE(int64_t);
+	case NK_PHYSICAL_I128: COMPARE(__int128);
+	case NK_PHYSICAL_U8: COMPARE(uint8_t);
+	case NK_PHYSICAL_U16: COMPARE(uint16_t);
+	case NK_PHYSICAL_U32: COMPARE(uint32_t);
+	case NK_PHYSICAL_U64: COMPARE(uint64_t);
 	case NK_PHYSICAL_F32:
 		return compare_doubles(((const float *)a->values)[i], ((const float *)b->values)[j]);
 	case NK_PHYSICAL_F64:
 		return compare_doubles(((const double *)a->values)[i], ((const double *)b->values)[j]);
 	case NK_PHYSICAL_VIEW:
-		return nk_view_compare((const nk_view *)a->values + i, a->heap, (const nk_view *)b->values + j, b->heap);
-	case NK_PHYSICAL_LIST:
-		return compare_lists(a, i, b, j);
+		return nk_view_compare((const nk_view *)a->values + i, a->heap, (const nk_view *)b->values + j,
+		                       b->heap);
+	case NK_PHYSICAL_LIST: return compare_lists(a, i, b, j);
 	case NK_PHYSICAL_STRUCT:
 		for (int f = 0; f < a->n_children; f++) {
 			int order = compare_any(a->children[f], i, b->children[f], j);
@@ -91,8 +82,7 @@ static int compare_valid(const nk_array *a, int64_t i, const nk_array *b, int64_
 				return order;
 		}
 		return 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -103,8 +93,8 @@ static int compare_any(const nk_array *a, int64_t i, const nk_array *b, int64_t 
 	return valid_a && valid_b ? compare_valid(a, i, b, j) : (int)valid_a - (int)valid_b;
 }
 
-int nk_sort_compare(nk_array *const *keys_a, int64_t row_a, nk_array *const *keys_b, int64_t row_b, const nk_sort_key *specs,
-                    int n_keys)
+int nk_sort_compare(nk_array *const *keys_a, int64_t row_a, nk_array *const *keys_b, int64_t row_b,
+                    const nk_sort_key *specs, int n_keys)
 {
 	for (int k = 0; k < n_keys; k++) {
 		bool valid_a = nk_array_is_valid(keys_a[k], row_a), valid_b = nk_array_is_valid(keys_b[k], row_b);

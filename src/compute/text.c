@@ -19,7 +19,10 @@ void nk_text_match(const nk_array *array, int64_t n_rows, const nk_text_pieces *
 	nk_bitmap_fill(bits, 0, n_rows, bit & 1);
 }
 
-int64_t nk_text_count_chars(const char *bytes, int64_t n) { return NK_ISA_TABLE(nk__text_loops)->count_chars(bytes, n); }
+int64_t nk_text_count_chars(const char *bytes, int64_t n)
+{
+	return NK_ISA_TABLE(nk__text_loops)->count_chars(bytes, n);
+}
 
 void nk_text_count_chars_of_views(const nk_array *array, int64_t n_rows, uint32_t *out)
 {

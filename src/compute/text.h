@@ -45,7 +45,8 @@ bool nk_text_change_ascii_case(char *to, const char *bytes, int64_t n, bool uppe
 /* One level's loops. */
 typedef struct nk_text_loops {
 	const char *(*find)(const char *bytes, int64_t n, const char *needle, int64_t n_needle);
-	void (*match)(const nk_view *views, const nk_heap *heap, int64_t n_rows, const nk_text_pieces *pieces, uint8_t *bits);
+	void (*match)(const nk_view *views, const nk_heap *heap, int64_t n_rows, const nk_text_pieces *pieces,
+	              uint8_t *bits);
 	int64_t (*count_chars)(const char *bytes, int64_t n);
 	bool (*change_case)(char *to, const char *bytes, int64_t n, bool upper);
 	void (*count_chars_of_views)(const nk_view *views, const nk_heap *heap, int64_t n_rows, uint32_t *out);

@@ -65,7 +65,8 @@ static uint32_t map_one(uint32_t point, bool upper)
 			high = middle;
 	}
 	int n = upper ? NK_COUNT(upper_ranges) : NK_COUNT(lower_ranges);
-	if (low == n || point < ranges[low].first || (point - ranges[low].first) % (uint32_t)ranges[low].step != 0)
+	if (low == n || point < ranges[low].first ||
+	    (point - ranges[low].first) % (uint32_t)ranges[low].step != 0)
 		return point;
 	return (uint32_t)((int32_t)point + ranges[low].delta);
 }
@@ -89,7 +90,8 @@ static bool is_cased(uint32_t point)
 /* Marks and signs that do not end a word. */
 static bool is_ignored(uint32_t point)
 {
-	static const uint16_t signs[] = {'\'', '.', ':', '^', '`', 0xa8, 0xad, 0xaf, 0xb4, 0xb7, 0xb8, 0x2018, 0x2019};
+	static const uint16_t signs[] = {'\'', '.',  ':',  '^',  '`',    0xa8,  0xad,
+	                                 0xaf, 0xb4, 0xb7, 0xb8, 0x2018, 0x2019};
 	for (int i = 0; i < NK_COUNT(signs); i++)
 		if (signs[i] == point)
 			return true;

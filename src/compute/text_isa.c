@@ -36,7 +36,8 @@ static inline bool bytes_equal(const char *a, const char *b, int64_t n)
 }
 
 /* Of the positions at + bit that a mask holds, the first where all of the needle lies. */
-static inline const char *first_full_match(const char *at, uint64_t mask, const char *needle, int64_t n_needle)
+static inline const char *first_full_match(const char *at, uint64_t mask, const char *needle,
+                                           int64_t n_needle)
 {
 	for (; mask; mask &= mask - 1) {
 		const char *found = at + __builtin_ctzll(mask);
@@ -48,7 +49,8 @@ static inline const char *first_full_match(const char *at, uint64_t mask, const 
 
 #if defined(__AVX512BW__)
 
-static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle, int64_t n_needle)
+static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle,
+                                    int64_t n_needle)
 {
 	const __m512i first = _mm512_set1_epi8(needle[0]), last = _mm512_set1_epi8(needle[n_needle - 1]);
 	for (int64_t i = 0; i < n_positions; i += 64) {
@@ -56,7 +58,8 @@ static inline const char *find_many(const char *bytes, int64_t n_positions, cons
 		__mmask64 lanes = left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1;
 		__m512i heads = _mm512_maskz_loadu_epi8(lanes, bytes + i);
 		__m512i tails = _mm512_maskz_loadu_epi8(lanes, bytes + i + n_needle - 1);
-		uint64_t mask = _mm512_mask_cmpeq_epi8_mask(lanes, heads, first) & _mm512_cmpeq_epi8_mask(tails, last);
+		uint64_t mask =
+			_mm512_mask_cmpeq_epi8_mask(lanes, heads, first) & _mm512_cmpeq_epi8_mask(tails, last);
 		const char *found = mask ? first_full_match(bytes + i, mask, needle, n_needle) : NULL;
 		if (found)
 			return found;
@@ -103,7 +106,8 @@ static inline uint64_t mask_of(const char *at, const char *needle, int64_t n_nee
 }
 #endif
 
-static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle, int64_t n_needle)
+static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle,
+                                    int64_t n_needle)
 {
 	int64_t i = 0;
 	const char *found;
@@ -122,13 +126,14 @@ static inline const char *find_many(const char *bytes, int64_t n_positions, cons
 		return find_few(bytes, n_positions, needle, n_needle);
 	if ((found = first_full_match(bytes, mask_16(bytes, needle, n_needle), needle, n_needle)))
 		return found;
-	return first_full_match(bytes + n_positions - 16, mask_16(bytes + n_positions - 16, needle, n_needle), needle,
-	                        n_needle);
+	return first_full_match(bytes + n_positions - 16, mask_16(bytes + n_positions - 16, needle, n_needle),
+	                        needle, n_needle);
 }
 
 #else
 
-static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle, int64_t n_needle)
+static inline const char *find_many(const char *bytes, int64_t n_positions, const char *needle,
+                                    int64_t n_needle)
 {
 	return find_few(bytes, n_positions, needle, n_needle);
 }
@@ -214,7 +219,8 @@ static inline uint64_t last_eight(const nk_view *view, const nk_heap *heap)
 	return view->n_bytes ? tail << (64 - 8 * view->n_bytes) : 0;
 }
 
-static inline __attribute__((always_inline)) bool row_matches(match_shape shape, const nk_view *view, const nk_heap *heap,
+static inline __attribute__((always_inline)) bool row_matches(match_shape shape, const nk_view *view,
+                                                              const nk_heap *heap,
                                                               const nk_text_pieces *pieces, affix wanted)
 {
 	uint32_t prefix;
@@ -222,7 +228,8 @@ static inline __attribute__((always_inline)) bool row_matches(match_shape shape,
 	memcpy(&prefix, view->inlined, 4);
 	switch (shape) {
 	case SHORT_PREFIX: /* length and prefix lie in the view's first eight bytes */
-		return (view->n_bytes >= wanted.n_bytes) & ((prefix & (uint32_t)wanted.mask) == (uint32_t)wanted.bytes);
+		return (view->n_bytes >= wanted.n_bytes) &
+		       ((prefix & (uint32_t)wanted.mask) == (uint32_t)wanted.bytes);
 	case PREFIX:
 		return view->n_bytes >= wanted.n_bytes && prefix == (uint32_t)wanted.bytes &&
 		       bytes_equal(nk_view_bytes(view, heap) + 4, piece->bytes + 4, piece->n_bytes - 4);
@@ -233,9 +240,10 @@ static inline __attribute__((always_inline)) bool row_matches(match_shape shape,
 	return match_pieces(nk_view_bytes(view, heap), view->n_bytes, pieces);
 }
 
-static inline __attribute__((always_inline)) void match_rows(match_shape shape, const nk_view *views, const nk_heap *heap,
-                                                             int64_t n_rows, const nk_text_pieces *pieces,
-                                                             affix wanted, uint8_t *bits)
+static inline __attribute__((always_inline)) void match_rows(match_shape shape, const nk_view *views,
+                                                             const nk_heap *heap, int64_t n_rows,
+                                                             const nk_text_pieces *pieces, affix wanted,
+                                                             uint8_t *bits)
 {
 	for (int64_t i = 0; i < n_rows; i += 64) {
 		uint64_t word = 0;
@@ -246,7 +254,8 @@ static inline __attribute__((always_inline)) void match_rows(match_shape shape, 
 	}
 }
 
-static void match(const nk_view *views, const nk_heap *heap, int64_t n_rows, const nk_text_pieces *pieces, uint8_t *bits)
+static void match(const nk_view *views, const nk_heap *heap, int64_t n_rows, const nk_text_pieces *pieces,
+                  uint8_t *bits)
 {
 	const nk_text_piece *piece = &pieces->pieces[0];
 	bool is_little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;

@@ -105,7 +105,9 @@ static nk_status translate_hex(translation *t, int n, nk_error *err)
 	t->at += braced;
 	while (t->at < t->end && (braced ? *t->at != '}' : n_read < n)) {
 		char c = *t->at++;
-		int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		int digit = c >= '0' && c <= '9'                 ? c - '0'
+		            : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+		                                                 : -1;
 		if (digit < 0 || n_read++ == 8)
 			return refuse(t, err, "invalid hexadecimal digit");
 		value = value << 4 | (uint32_t)digit;
@@ -193,14 +195,25 @@ static nk_status translate_escape(translation *t, bool in_class, nk_error *err)
 static nk_status translate_posix(translation *t, nk_error *err)
 {
 	static const char *const classes[][2] = {
-		{"alnum", "0-9A-Za-z"}, {"alpha", "A-Za-z"}, {"ascii", "\\x00-\\x7f"}, {"blank", "\\t "},
-		{"cntrl", "\\x00-\\x1f\\x7f"}, {"digit", "0-9"}, {"graph", "!-~"}, {"lower", "a-z"}, {"print", " -~"},
-		{"punct", "!-\\/:-@\\[-`{-~"}, {"space", "\\t\\n\\x0b\\f\\r "}, {"upper", "A-Z"}, {"word", "0-9A-Za-z_"},
+		{"alnum", "0-9A-Za-z"},
+		{"alpha", "A-Za-z"},
+		{"ascii", "\\x00-\\x7f"},
+		{"blank", "\\t "},
+		{"cntrl", "\\x00-\\x1f\\x7f"},
+		{"digit", "0-9"},
+		{"graph", "!-~"},
+		{"lower", "a-z"},
+		{"print", " -~"},
+		{"punct", "!-\\/:-@\\[-`{-~"},
+		{"space", "\\t\\n\\x0b\\f\\r "},
+		{"upper", "A-Z"},
+		{"word", "0-9A-Za-z_"},
 		{"xdigit", "0-9A-Fa-f"},
 	};
 	for (int i = 0; i < NK_COUNT(classes); i++) {
 		size_t n = strlen(classes[i][0]);
-		if (starts(t, classes[i][0]) && (size_t)(t->end - t->at) >= n + 2 && t->at[n] == ':' && t->at[n + 1] == ']') {
+		if (starts(t, classes[i][0]) && (size_t)(t->end - t->at) >= n + 2 && t->at[n] == ':' &&
+		    t->at[n + 1] == ']') {
 			t->at += n + 2;
 			nk_text_append_string(t->out, classes[i][1]);
 			return NK_OK;
@@ -374,7 +387,8 @@ static nk_status compile(nk_pattern *pattern, const char *text, int64_t n, nk_er
 	int code;
 	PCRE2_SIZE at;
 	uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
-	pattern->code = pcre2_compile((PCRE2_SPTR)translated.bytes, (PCRE2_SIZE)translated.n_bytes, options, &code, &at, context);
+	pattern->code = pcre2_compile((PCRE2_SPTR)translated.bytes, (PCRE2_SIZE)translated.n_bytes, options,
+	                              &code, &at, context);
 	pcre2_compile_context_free(context);
 	if (!pattern->code && code == PCRE2_ERROR_HEAP_FAILED)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a regular expression");
@@ -391,15 +405,16 @@ static nk_status compile(nk_pattern *pattern, const char *text, int64_t n, nk_er
 	return NK_OK;
 }
 
-nk_status nk_pattern_new(nk_memory *memory, const char *text, int64_t n_bytes, bool is_literal, bool only_test,
-                         nk_pattern **out, nk_error *err)
+nk_status nk_pattern_new(nk_memory *memory, const char *text, int64_t n_bytes, bool is_literal,
+                         bool only_test, nk_pattern **out, nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(memory, sizeof(nk_pattern), &block, err));
 	NK_AUTO(nk_pattern) pattern = block;
 	*pattern = (nk_pattern){.memory = nk_memory_ref(memory)};
 	int n_pieces_max = (int)NK_MIN(n_bytes / 2 + 2, 64);
-	NK_TRY(nk_alloc(memory, n_pieces_max * (int64_t)sizeof *pattern->piece_list, (void **)&pattern->piece_list, err));
+	NK_TRY(nk_alloc(memory, n_pieces_max * (int64_t)sizeof *pattern->piece_list,
+	                (void **)&pattern->piece_list, err));
 	pattern->n_pieces_max = n_pieces_max;
 	NK_TRY(nk_alloc(memory, n_bytes, (void **)&pattern->text, err));
 	pattern->n_bytes_text = n_bytes;
@@ -428,7 +443,8 @@ void nk_pattern_free(nk_pattern *pattern)
 	if (pattern->text)
 		nk_free(pattern->memory, pattern->text, pattern->n_bytes_text);
 	if (pattern->piece_list)
-		nk_free(pattern->memory, pattern->piece_list, pattern->n_pieces_max * (int64_t)sizeof *pattern->piece_list);
+		nk_free(pattern->memory, pattern->piece_list,
+		        pattern->n_pieces_max * (int64_t)sizeof *pattern->piece_list);
 	nk_memory *memory = pattern->memory;
 	nk_free(memory, pattern, sizeof *pattern);
 	nk_memory_unref(memory);
@@ -471,7 +487,8 @@ void nk_matcher_release(nk_matcher *matcher)
 	*matcher = (nk_matcher){0};
 }
 
-nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int64_t from, bool *found, nk_error *err)
+nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int64_t from, bool *found,
+                          nk_error *err)
 {
 	const nk_pattern *pattern = matcher->pattern;
 	if (from > n) {
@@ -490,8 +507,8 @@ nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int
 	}
 	int code;
 	for (;;) {
-		code = pcre2_match(pattern->code, (PCRE2_SPTR)bytes, (PCRE2_SIZE)n, (PCRE2_SIZE)from, PCRE2_NO_UTF_CHECK,
-		                   matcher->match, matcher->context);
+		code = pcre2_match(pattern->code, (PCRE2_SPTR)bytes, (PCRE2_SIZE)n, (PCRE2_SIZE)from,
+		                   PCRE2_NO_UTF_CHECK, matcher->match, matcher->context);
 		/* The JIT runs on the thread's stack until that is too small. */
 		if (code != PCRE2_ERROR_JIT_STACKLIMIT || matcher->stack)
 			break;

@@ -20,7 +20,7 @@ struct nk_pattern {
 	char *text; /* unescaped pieces */
 	int64_t n_bytes_text;
 	int n_pieces_max;
-	void *code; /* pcre2_code */
+	void *code;      /* pcre2_code */
 	void *allocator; /* pcre2_general_context */
 };
 
@@ -47,13 +47,14 @@ void nk_matcher_release(nk_matcher *matcher);
 
 /* The first match that begins at `from` or later, into begin and end. The pattern must not be one made with
  * only_test unless it is_literal or has no pieces. Fails with NK_COMPUTE when matching takes too long. */
-NK_MUST_CHECK nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int64_t from, bool *found,
-                                        nk_error *err);
+NK_MUST_CHECK nk_status nk_matcher_find(nk_matcher *matcher, const char *bytes, int64_t n, int64_t from,
+                                        bool *found, nk_error *err);
 /* The place of a group (0: the whole) in the last match; false when it took no part. */
 bool nk_matcher_group(const nk_matcher *matcher, int group, int64_t *begin, int64_t *end);
 /* All matches of one text, left to right: start, then step until nothing is found. They do not overlap, and an
  * empty one does not touch the one before. */
 void nk_matcher_start(nk_matcher *matcher);
-NK_MUST_CHECK nk_status nk_matcher_step(nk_matcher *matcher, const char *bytes, int64_t n, bool *found, nk_error *err);
+NK_MUST_CHECK nk_status nk_matcher_step(nk_matcher *matcher, const char *bytes, int64_t n, bool *found,
+                                        nk_error *err);
 
 #endif

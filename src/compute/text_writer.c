@@ -3,8 +3,8 @@
 
 enum { FIRST = 4 << 10, LARGEST = 16 << 20 };
 
-nk_status nk_text_writer_init(nk_text_writer *writer, nk_memory *memory, const nk_dtype *dtype, int64_t n_rows,
-                              nk_error *err)
+nk_status nk_text_writer_init(nk_text_writer *writer, nk_memory *memory, const nk_dtype *dtype,
+                              int64_t n_rows, nk_error *err)
 {
 	*writer = (nk_text_writer){.memory = memory, .dtype = dtype};
 	return nk_buffer_new(memory, n_rows * (int64_t)sizeof(nk_view), &writer->views, err);
@@ -23,7 +23,8 @@ void nk_text_writer_release(nk_text_writer *writer)
 nk_status nk__text_writer_grow(nk_text_writer *writer, int64_t n_bytes_max, nk_error *err)
 {
 	if (n_bytes_max > UINT32_MAX)
-		return nk_fail(err, NK_COMPUTE, "a text of %lld bytes is too long: 4 GiB is the most", (long long)n_bytes_max);
+		return nk_fail(err, NK_COMPUTE, "a text of %lld bytes is too long: 4 GiB is the most",
+		               (long long)n_bytes_max);
 	int64_t n_bytes = FIRST;
 	if (writer->n_buffers > 0) {
 		nk_buffer *last = writer->buffers[writer->n_buffers - 1];
@@ -58,8 +59,9 @@ nk_status nk_text_writer_finish(nk_text_writer *writer, nk_buffer *validity, nk_
 		writer->n_buffers = 0;
 		NK_TRY(nk_heap_new(writer->buffers, n_buffers, &heap, err));
 	}
-	nk_status status = nk_array_new_flat(writer->dtype, NK_PHYSICAL_VIEW, writer->n_rows, NK_STEAL(writer->views),
-	                                     NK_STEAL(valid), -1, NK_STEAL(heap), out, err);
+	nk_status status =
+		nk_array_new_flat(writer->dtype, NK_PHYSICAL_VIEW, writer->n_rows, NK_STEAL(writer->views),
+	                      NK_STEAL(valid), -1, NK_STEAL(heap), out, err);
 	nk_text_writer_release(writer);
 	return status;
 }

@@ -31,7 +31,8 @@ void nk_text_writer_release(nk_text_writer *writer);
 
 /* A place for the next row's bytes; valid until the row is committed. Fails when n_bytes_max passes 4 GiB. */
 NK_MUST_CHECK nk_status nk__text_writer_grow(nk_text_writer *writer, int64_t n_bytes_max, nk_error *err);
-static inline nk_status nk_text_writer_room(nk_text_writer *writer, int64_t n_bytes_max, char **room, nk_error *err)
+static inline nk_status nk_text_writer_room(nk_text_writer *writer, int64_t n_bytes_max, char **room,
+                                            nk_error *err)
 {
 	if (NK_UNLIKELY(writer->n_buffers == 0 ||
 	                n_bytes_max > writer->buffers[writer->n_buffers - 1]->n_bytes - writer->n_used))
@@ -55,7 +56,8 @@ static inline void nk_text_writer_skip(nk_text_writer *writer)
 	((nk_view *)writer->views->bytes)[writer->n_rows++] = (nk_view){0};
 }
 
-static inline nk_status nk_text_writer_append(nk_text_writer *writer, const char *bytes, int64_t n_bytes, nk_error *err)
+static inline nk_status nk_text_writer_append(nk_text_writer *writer, const char *bytes, int64_t n_bytes,
+                                              nk_error *err)
 {
 	char *room;
 	NK_TRY(nk_text_writer_room(writer, n_bytes, &room, err));
@@ -65,7 +67,8 @@ static inline nk_status nk_text_writer_append(nk_text_writer *writer, const char
 }
 
 /* The array; the writer is empty afterwards. Takes over validity (NULL: all valid), also on failure. */
-NK_MUST_CHECK nk_status nk_text_writer_finish(nk_text_writer *writer, nk_buffer *validity, nk_array **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_text_writer_finish(nk_text_writer *writer, nk_buffer *validity, nk_array **out,
+                                              nk_error *err);
 
 #define NK_TEXT_WRITER(name) __attribute__((cleanup(nk_text_writer_release))) nk_text_writer name = {0}
 

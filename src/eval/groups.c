@@ -434,7 +434,8 @@ static nk_status repeat_series(groups *g, nk_array *array, nk_group_value *out, 
 {
 	int64_t n = array->n_rows, n_all;
 	if (__builtin_mul_overflow(n, g->n_groups, &n_all) || n_all > INT64_MAX / 16)
-		return nk_fail(err, NK_COMPUTE, "a Series of %lld rows for %lld groups", (long long)n, (long long)g->n_groups);
+		return nk_fail(err, NK_COMPUTE, "a Series of %lld rows for %lld groups", (long long)n,
+		               (long long)g->n_groups);
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_TRY(nk_buffer_new(g->memory, n_all * (int64_t)sizeof(int64_t) + 8, &rows, err));
 	int64_t *to = (int64_t *)(void *)rows->bytes;

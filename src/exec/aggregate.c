@@ -19,9 +19,9 @@ enum {
 	LOCAL_BYTES = 4 << 20, /* of a worker's table */
 	LOCAL_GROUPS_MIN = 1 << 12,
 	LOCAL_GROUPS_MAX = 1 << 17,
-	MERGE_GROUPS = 1 << 15,  /* so many groups in all are merged by one worker */
+	MERGE_GROUPS = 1 << 15, /* so many groups in all are merged by one worker */
 	FLUSH_ROWS = 1 << 14,
-	PASS_TABLES = 16,        /* after a useless table, rows for so many are passed on before the next try */
+	PASS_TABLES = 16, /* after a useless table, rows for so many are passed on before the next try */
 };
 
 /* States of one morsel: ungrouped aggregation. */
@@ -58,9 +58,9 @@ struct nk_aggregation {
 	int64_t max_local;
 	pthread_mutex_t lock; /* guards the making of stores, and reading of `single` */
 	nk_partitions *rows, *groups;
-	nk__states *single;   /* all groups are in this worker's table */
-	int64_t next;         /* atomic: the next partition, or group of `single` */
-	nk_batch *ordered;    /* maintain_order: everything, sorted */
+	nk__states *single; /* all groups are in this worker's table */
+	int64_t next;       /* atomic: the next partition, or group of `single` */
+	nk_batch *ordered;  /* maintain_order: everything, sorted */
 	worker_state workers[];
 };
 
@@ -119,7 +119,8 @@ static nk_status flush_groups(nk_aggregation *aggregation, worker_state *worker,
 }
 
 /* Rows to the partitions as they are: the outputs, and with maintain_order the order of each row. */
-static nk_status pass_rows(nk_aggregation *aggregation, worker_state *worker, int number, const nk_batch *from, nk_error *err)
+static nk_status pass_rows(nk_aggregation *aggregation, worker_state *worker, int number,
+                           const nk_batch *from, nk_error *err)
 {
 	const nk_aggregate_config *config = &aggregation->config;
 	int64_t n = from->n_rows;
@@ -134,7 +135,8 @@ static nk_status pass_rows(nk_aggregation *aggregation, worker_state *worker, in
 		batch->columns[o] = nk_array_ref(worker->outputs[o]);
 	if (config->maintain_order) {
 		nk_array **orders = &batch->columns[config->n_outputs];
-		NK_TRY(nk_array_alloc(aggregation->exec->memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, n, false, orders, err));
+		NK_TRY(nk_array_alloc(aggregation->exec->memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, n,
+		                      false, orders, err));
 		int64_t *values = nk_array_values(*orders), order = nk_batch_order(from);
 		for (int64_t i = 0; i < n; i++)
 			values[i] = order + i;
@@ -152,7 +154,8 @@ static nk_status relieve(nk_aggregation *aggregation, worker_state *worker, int 
 	return NK_OK;
 }
 
-static nk_status fold_grouped(nk_aggregation *aggregation, worker_state *worker, int number, const nk_batch *batch, nk_error *err)
+static nk_status fold_grouped(nk_aggregation *aggregation, worker_state *worker, int number,
+                              const nk_batch *batch, nk_error *err)
 {
 	if (worker->n_rows_pass > 0) {
 		worker->n_rows_pass -= batch->n_rows;
@@ -164,7 +167,8 @@ static nk_status fold_grouped(nk_aggregation *aggregation, worker_state *worker,
 		status = nk__states_reserve(&worker->local, batch->n_rows, err);
 	}
 	NK_TRY(status);
-	NK_TRY(nk__states_update(&worker->local, worker->outputs, batch->n_rows, nk_batch_order(batch), NULL, err));
+	NK_TRY(
+		nk__states_update(&worker->local, worker->outputs, batch->n_rows, nk_batch_order(batch), NULL, err));
 	worker->n_rows_local += batch->n_rows;
 	if (aggregation->exec->force_spill || nk__states_n_groups(&worker->local) > aggregation->max_local)
 		return relieve(aggregation, worker, number, err);
@@ -175,7 +179,8 @@ static nk_status morsel_end(nk_aggregation *aggregation, worker_state *worker, n
 {
 	if (worker->morsel < 0)
 		return NK_OK;
-	NK_TRY(NK_GROW(aggregation->exec->memory, &worker->morsels, &worker->morsels_capacity, worker->n_morsels + 1, err));
+	NK_TRY(NK_GROW(aggregation->exec->memory, &worker->morsels, &worker->morsels_capacity,
+	               worker->n_morsels + 1, err));
 	morsel_states *ended = &worker->morsels[worker->n_morsels];
 	ended->morsel = worker->morsel;
 	NK_TRY(nk__states_to_batch(&worker->local, 0, 1, &ended->batch, err));
@@ -185,14 +190,16 @@ static nk_status morsel_end(nk_aggregation *aggregation, worker_state *worker, n
 	return NK_OK;
 }
 
-static nk_status fold(nk_aggregation *aggregation, worker_state *worker, int number, const nk_batch *batch, nk_error *err)
+static nk_status fold(nk_aggregation *aggregation, worker_state *worker, int number, const nk_batch *batch,
+                      nk_error *err)
 {
 	if (aggregation->config.n_keys)
 		return fold_grouped(aggregation, worker, number, batch, err);
 	if (worker->morsel != batch->morsel)
 		NK_TRY(morsel_end(aggregation, worker, err));
 	worker->morsel = batch->morsel;
-	return nk__states_update(&worker->local, worker->outputs, batch->n_rows, nk_batch_order(batch), NULL, err);
+	return nk__states_update(&worker->local, worker->outputs, batch->n_rows, nk_batch_order(batch), NULL,
+	                         err);
 }
 
 static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *err)
@@ -205,7 +212,8 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	if (batch->n_rows == 0)
 		return NK_OK;
 	if (config->program)
-		NK_TRY(nk_program_run(config->program, aggregation->exec->memory, batch->columns, batch->n_rows, worker->outputs, err));
+		NK_TRY(nk_program_run(config->program, aggregation->exec->memory, batch->columns, batch->n_rows,
+		                      worker->outputs, err));
 	else
 		for (int o = 0; o < config->n_outputs; o++)
 			worker->outputs[o] = nk_array_ref(batch->columns[o]);
@@ -303,7 +311,8 @@ static nk_status partition_load(nk_aggregation *aggregation, nk__states *part, i
 	const nk_aggregate_config *config = &aggregation->config;
 	nk_memory *memory = aggregation->exec->memory;
 	int64_t hint = aggregation->groups ? nk_partitions_n_rows_of(aggregation->groups, partition) : 0;
-	NK_TRY(nk__states_init(part, aggregation->exec, config, aggregation->calls, NK_MIN(hint, (int64_t)LOCAL_GROUPS_MAX), err));
+	NK_TRY(nk__states_init(part, aggregation->exec, config, aggregation->calls,
+	                       NK_MIN(hint, (int64_t)LOCAL_GROUPS_MAX), err));
 	nk_pieces pieces = {.memory = memory};
 	nk_status status = NK_OK;
 	if (aggregation->groups)
@@ -401,7 +410,8 @@ static nk_status finish_ordered(nk_aggregation *aggregation, nk_error *err)
 	nk_status status = NK_OK;
 	if (aggregation->single) {
 		nk_batch *batch;
-		NK_TRY(nk__states_finish(aggregation->single, 0, nk__states_n_groups(aggregation->single), &batch, err));
+		NK_TRY(
+			nk__states_finish(aggregation->single, 0, nk__states_n_groups(aggregation->single), &batch, err));
 		status = nk_pieces_add(&to.all, batch, err);
 	} else {
 		NK_AUTO(nk_buffer) block = NULL;
@@ -438,8 +448,9 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 	} else if (aggregation->single) {
 		aggregation->stream.n_rows_hint = nk__states_n_groups(aggregation->single);
 	} else {
-		aggregation->stream.n_rows_hint = (aggregation->groups ? nk_partitions_n_rows(aggregation->groups) : 0) +
-		                                  (aggregation->rows ? nk_partitions_n_rows(aggregation->rows) : 0);
+		aggregation->stream.n_rows_hint =
+			(aggregation->groups ? nk_partitions_n_rows(aggregation->groups) : 0) +
+			(aggregation->rows ? nk_partitions_n_rows(aggregation->rows) : 0);
 	}
 	return NK_OK;
 }
@@ -447,9 +458,10 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *err)
 {
 	nk_aggregation *aggregation = of_stream(stream);
-	NK_TRY(aggregation->config.maintain_order ? nk__next_slice(aggregation->exec, aggregation->ordered, &aggregation->next, out, err)
-	       : aggregation->single            ? next_of_single(aggregation, out, err)
-	                                        : next_of_partitions(aggregation, number, out, err));
+	NK_TRY(aggregation->config.maintain_order
+	           ? nk__next_slice(aggregation->exec, aggregation->ordered, &aggregation->next, out, err)
+	       : aggregation->single ? next_of_single(aggregation, out, err)
+	                             : next_of_partitions(aggregation, number, out, err));
 	return NK_OK;
 }
 
@@ -484,23 +496,27 @@ nk_status nk_aggregation_new(const nk_exec *exec, const nk_aggregate_config *con
 	memset(block, 0, (size_t)struct_bytes(exec));
 	nk_aggregation *aggregation = block;
 	aggregation->sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
-	aggregation->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = config->maintain_order,
-	                                   .counters = counters};
+	aggregation->stream = (nk_stream){
+		.ops = &stream_ops, .n_rows_hint = -1, .ordered = config->maintain_order, .counters = counters};
 	aggregation->exec = exec;
 	aggregation->config = *config;
 	aggregation->config.maintain_order &= config->n_keys > 0;
 	aggregation->counters = counters;
 	aggregation->max_local = local_groups(config);
 	pthread_mutex_init(&aggregation->lock, NULL);
-	nk_status status = nk_alloc(exec->memory, config->n_calls * (int64_t)sizeof(nk_call), (void **)&aggregation->calls, err);
+	nk_status status =
+		nk_alloc(exec->memory, config->n_calls * (int64_t)sizeof(nk_call), (void **)&aggregation->calls, err);
 	if (status != NK_OK) {
 		nk_aggregation_free(aggregation);
 		return status;
 	}
 	for (int c = 0; c < config->n_calls; c++) {
 		const nk_bound *bound = config->calls[c];
-		aggregation->calls[c] = (nk_call){.func = bound->func, .dtype = bound->dtype, .options = bound->options,
-		                                  .data = bound->data, .memory = exec->memory};
+		aggregation->calls[c] = (nk_call){.func = bound->func,
+		                                  .dtype = bound->dtype,
+		                                  .options = bound->options,
+		                                  .data = bound->data,
+		                                  .memory = exec->memory};
 	}
 	*out = aggregation;
 	return NK_OK;

@@ -17,10 +17,11 @@ typedef struct nk_aggregate_config {
 	int n_keys;
 	const nk_dtype *const *key_dtypes;
 	int n_calls;
-	nk_bound *const *calls;     /* calls[i]->aggregate is set */
-	const int *const *arguments; /* arguments[i][j]: which output is argument j of call i; calls[i]->n_args of them */
-	bool maintain_order;        /* groups come out in order of first appearance */
-	bool order_sensitive;       /* some call looks at order (first, last): kept exact */
+	nk_bound *const *calls; /* calls[i]->aggregate is set */
+	const int *const
+		*arguments;      /* arguments[i][j]: which output is argument j of call i; calls[i]->n_args of them */
+	bool maintain_order; /* groups come out in order of first appearance */
+	bool order_sensitive; /* some call looks at order (first, last): kept exact */
 } nk_aggregate_config;
 
 typedef struct nk_aggregation nk_aggregation;
@@ -28,8 +29,8 @@ typedef struct nk_aggregation nk_aggregation;
 /* The config's arrays and what they point to outlive the aggregation; the struct itself is copied. The sink and
  * the stream are parts of the aggregation, borrowed until it is freed: their own free functions do nothing but
  * allow a pipeline to call them. Output: keys, then results of the calls in order, flat. */
-NK_MUST_CHECK nk_status nk_aggregation_new(const nk_exec *exec, const nk_aggregate_config *config, nk_counters *counters,
-                                           nk_aggregation **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_aggregation_new(const nk_exec *exec, const nk_aggregate_config *config,
+                                           nk_counters *counters, nk_aggregation **out, nk_error *err);
 void nk_aggregation_free(nk_aggregation *aggregation);
 nk_receiver *nk_aggregation_sink(nk_aggregation *aggregation);
 nk_stream *nk_aggregation_stream(nk_aggregation *aggregation);

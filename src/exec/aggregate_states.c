@@ -3,17 +3,21 @@
  * which partitions, spills and comes back without anything knowing what the words mean. */
 #include "exec/aggregate_internal.h"
 
-static int64_t state_size(const nk__states *states, int call) { return states->config->calls[call]->aggregate->state_size; }
+static int64_t state_size(const nk__states *states, int call)
+{
+	return states->config->calls[call]->aggregate->state_size;
+}
 
-nk_status nk__states_init(nk__states *states, const nk_exec *exec, const nk_aggregate_config *config, const nk_call *calls,
-                          int64_t n_groups_hint, nk_error *err)
+nk_status nk__states_init(nk__states *states, const nk_exec *exec, const nk_aggregate_config *config,
+                          const nk_call *calls, int64_t n_groups_hint, nk_error *err)
 {
 	*states = (nk__states){.exec = exec, .config = config, .calls = calls};
 	nk_memory *memory = exec->memory;
 	states->arena = nk_arena_new(memory);
 	if (!states->arena)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for the states of an aggregation");
-	NK_TRY(nk_alloc(memory, config->n_calls * (int64_t)sizeof *states->states, (void **)&states->states, err));
+	NK_TRY(
+		nk_alloc(memory, config->n_calls * (int64_t)sizeof *states->states, (void **)&states->states, err));
 	memset(states->states, 0, sizeof *states->states * (size_t)config->n_calls);
 	if (config->n_keys == 0)
 		return nk__states_reserve(states, 1, err);
@@ -103,7 +107,8 @@ nk_status nk__states_reserve(nk__states *states, int64_t n, nk_error *err)
 }
 
 /* Orders of first rows, for groups that rows of this batch belong to. */
-static void note_orders(nk__states *states, const uint32_t *groups, int64_t n_rows, int64_t order, const int64_t *orders)
+static void note_orders(nk__states *states, const uint32_t *groups, int64_t n_rows, int64_t order,
+                        const int64_t *orders)
 {
 	for (int64_t i = 0; i < n_rows; i++) {
 		int64_t *first = &states->orders[groups[i]], mine = orders ? orders[i] : order + i;
@@ -111,7 +116,8 @@ static void note_orders(nk__states *states, const uint32_t *groups, int64_t n_ro
 	}
 }
 
-static nk_status find_groups(nk__states *states, nk_array *const *keys, int64_t n_rows, const uint32_t **groups, nk_error *err)
+static nk_status find_groups(nk__states *states, nk_array *const *keys, int64_t n_rows,
+                             const uint32_t **groups, nk_error *err)
 {
 	*groups = NULL;
 	if (!states->table)
@@ -141,7 +147,8 @@ nk_status nk__states_update(nk__states *states, nk_array *const *outputs, int64_
 		nk_array *args[16], *flat[16];
 		int n_args = bound->n_args, n_flat = 0;
 		if (n_args > NK_COUNT(args))
-			return nk_fail(err, NK_INVALID_OPERATION, "%s has more than %d arguments", bound->func->name, NK_COUNT(args));
+			return nk_fail(err, NK_INVALID_OPERATION, "%s has more than %d arguments", bound->func->name,
+			               NK_COUNT(args));
 		nk_status status = NK_OK;
 		for (int a = 0; a < n_args && status == NK_OK; a++) {
 			args[a] = outputs[config->arguments[c][a]];
@@ -152,8 +159,8 @@ nk_status nk__states_update(nk__states *states, nk_array *const *outputs, int64_
 			}
 		}
 		if (status == NK_OK)
-			status = bound->aggregate->update(&states->calls[c], states->states[c], groups, args, n_rows, order,
-			                                  states->arena, err);
+			status = bound->aggregate->update(&states->calls[c], states->states[c], groups, args, n_rows,
+			                                  order, states->arena, err);
 		while (n_flat > 0)
 			nk_array_unref(flat[--n_flat]);
 		NK_TRY(status);
@@ -171,9 +178,11 @@ static int n_state_columns(const nk__states *states)
 	return n;
 }
 
-static nk_status order_column(const nk__states *states, int64_t first, int64_t n, nk_array **out, nk_error *err)
+static nk_status order_column(const nk__states *states, int64_t first, int64_t n, nk_array **out,
+                              nk_error *err)
 {
-	NK_TRY(nk_array_alloc(states->exec->memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, n, false, out, err));
+	NK_TRY(nk_array_alloc(states->exec->memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, n, false, out,
+	                      err));
 	memcpy(nk_array_values(*out), states->orders + first, (size_t)n * 8);
 	return NK_OK;
 }
@@ -229,8 +238,8 @@ nk_status nk__states_merge(nk__states *states, const nk_batch *batch, nk_error *
 			for (int64_t i = 0; i < n; i++)
 				words[i * n_words + w] = values[i];
 		}
-		NK_TRY(config->calls[c]->aggregate->merge(&states->calls[c], states->states[c], groups, words, n, states->arena,
-		                                          err));
+		NK_TRY(config->calls[c]->aggregate->merge(&states->calls[c], states->states[c], groups, words, n,
+		                                          states->arena, err));
 	}
 	if (config->maintain_order && groups)
 		note_orders(states, groups, n, 0, batch->columns[at]->values);
@@ -246,8 +255,8 @@ nk_status nk__states_finish(nk__states *states, int64_t first, int64_t n, nk_bat
 		NK_TRY(nk_group_table_keys(states->table, first, n, batch->columns, err));
 	for (int c = 0; c < config->n_calls; c++)
 		NK_TRY(config->calls[c]->aggregate->finish(&states->calls[c],
-		                                           (char *)states->states[c] + first * state_size(states, c), n,
-		                                           &batch->columns[config->n_keys + c], err));
+		                                           (char *)states->states[c] + first * state_size(states, c),
+		                                           n, &batch->columns[config->n_keys + c], err));
 	if (config->maintain_order)
 		NK_TRY(order_column(states, first, n, &batch->columns[config->n_keys + config->n_calls], err));
 	*out = NK_STEAL(batch);

@@ -19,7 +19,7 @@ struct nk_collection {
 	int64_t limit, n_rows_seen; /* atomic */
 	nk_batch **batches;         /* in order, after finish */
 	int64_t n_batches, n_rows;
-	int64_t *starts;            /* first row of each batch, and the end */
+	int64_t *starts; /* first row of each batch, and the end */
 	worker_list workers[];
 };
 
@@ -98,10 +98,11 @@ static nk_status sink_finish(nk_receiver *receiver, nk_error *err)
 
 static void sink_free(nk_receiver *receiver) { (void)receiver; }
 
-static const nk_receiver_ops sink_ops = {.push = sink_push, .finish = sink_finish, .free = sink_free, .is_satisfied = sink_is_satisfied};
+static const nk_receiver_ops sink_ops = {
+	.push = sink_push, .finish = sink_finish, .free = sink_free, .is_satisfied = sink_is_satisfied};
 
-nk_status nk_collection_new(const nk_exec *exec, const nk_dtype *const *dtypes, int n_columns, int64_t limit, nk_collection **out,
-                            nk_error *err)
+nk_status nk_collection_new(const nk_exec *exec, const nk_dtype *const *dtypes, int n_columns, int64_t limit,
+                            nk_collection **out, nk_error *err)
 {
 	nk_collection *self = calloc(1, sizeof *self + (size_t)exec->n_workers * sizeof self->workers[0]);
 	if (!self)
@@ -149,7 +150,8 @@ static int64_t batch_of(const nk_collection *self, int64_t row)
 	return low;
 }
 
-nk_status nk_collection_array(nk_collection *self, int column, int64_t offset, int64_t n_rows, nk_array **out, nk_error *err)
+nk_status nk_collection_array(nk_collection *self, int column, int64_t offset, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	nk_memory *memory = self->exec->memory;
 	if (n_rows == 0) {
@@ -165,14 +167,16 @@ nk_status nk_collection_array(nk_collection *self, int column, int64_t offset, i
 	for (int64_t i = 0; status == NK_OK && i < n; i++) {
 		const nk_batch *batch = self->batches[first + i];
 		int64_t start = self->starts[first + i];
-		int64_t from = NK_MAX(offset - start, (int64_t)0), to = NK_MIN(offset + n_rows - start, batch->n_rows);
+		int64_t from = NK_MAX(offset - start, (int64_t)0),
+				to = NK_MIN(offset + n_rows - start, batch->n_rows);
 		if (from == 0 && to == batch->n_rows)
 			parts[i] = nk_array_ref(batch->columns[column]);
 		else
 			status = nk_array_slice(memory, batch->columns[column], from, to - from, &parts[i], err);
 	}
 	if (status == NK_OK)
-		status = n == 1 ? nk_array_flatten(memory, parts[0], out, err) : nk_array_concat(memory, parts, (int)n, out, err);
+		status = n == 1 ? nk_array_flatten(memory, parts[0], out, err)
+		                : nk_array_concat(memory, parts, (int)n, out, err);
 	for (int64_t i = 0; i < n; i++)
 		nk_array_unref(parts[i]);
 	free(parts);
@@ -186,7 +190,7 @@ typedef struct collection_stream {
 	int64_t begin, end;    /* rows, once the collection is complete */
 	bool row_index;
 	int64_t row_index_offset;
-	int64_t next;          /* atomic: batch */
+	int64_t next; /* atomic: batch */
 } collection_stream;
 
 static nk_status row_numbers(nk_memory *memory, int64_t first, int64_t n_rows, nk_array **out, nk_error *err)
@@ -232,19 +236,22 @@ static nk_status collection_next(nk_stream *stream, int worker, nk_batch **out, 
 	NK_TRY(nk_batch_new(from->n_columns + self->row_index, last - first, &made, err));
 	made->morsel = at;
 	for (int i = 0; i < from->n_columns; i++)
-		NK_TRY(nk_array_slice(memory, batch->columns[i], first, last - first, &made->columns[i + self->row_index], err));
+		NK_TRY(nk_array_slice(memory, batch->columns[i], first, last - first,
+		                      &made->columns[i + self->row_index], err));
 	if (self->row_index)
-		NK_TRY(row_numbers(memory, start + first - self->begin + self->row_index_offset, last - first, &made->columns[0], err));
+		NK_TRY(row_numbers(memory, start + first - self->begin + self->row_index_offset, last - first,
+		                   &made->columns[0], err));
 	*out = NK_STEAL(made);
 	return NK_OK;
 }
 
 static void collection_stream_free(nk_stream *stream) { free(stream); }
 
-static const nk_stream_ops collection_stream_ops = {.start = collection_start, .next = collection_next, .free = collection_stream_free};
+static const nk_stream_ops collection_stream_ops = {
+	.start = collection_start, .next = collection_next, .free = collection_stream_free};
 
-nk_status nk_collection_stream(nk_collection *collection, int64_t offset, int64_t limit, bool row_index, int64_t row_index_offset,
-                               nk_stream **out, nk_error *err)
+nk_status nk_collection_stream(nk_collection *collection, int64_t offset, int64_t limit, bool row_index,
+                               int64_t row_index_offset, nk_stream **out, nk_error *err)
 {
 	collection_stream *self = calloc(1, sizeof *self);
 	if (!self)

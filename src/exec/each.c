@@ -22,7 +22,8 @@ static nk_status run(void *argument, int worker, nk_error *err)
 
 static bool is_stopped(void *data) { return nk_exec_stopped(data); }
 
-nk_status nk_exec_each(const nk_exec *exec, int64_t n_items, nk_each_function *function, void *data, nk_error *err)
+nk_status nk_exec_each(const nk_exec *exec, int64_t n_items, nk_each_function *function, void *data,
+                       nk_error *err)
 {
 	each work = {.exec = exec, .n_items = n_items, .function = function, .data = data};
 	int64_t n_tasks = NK_MIN((int64_t)exec->n_workers, n_items);

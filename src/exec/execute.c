@@ -38,7 +38,8 @@ static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk
 	                       .spill_folder = run->spill_folder};
 	if (!self->exec.tasks)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory to run a query");
-	self->lowering = (nk_lowering){.query = query, .exec = &self->exec, .pipelines = {.arena = self->arena, .exec = &self->exec}};
+	self->lowering = (nk_lowering){
+		.query = query, .exec = &self->exec, .pipelines = {.arena = self->arena, .exec = &self->exec}};
 	NK_TRY(nk_lower(&self->lowering, &self->last, err));
 	NK_TRY(NK_ARENA_NEW(self->arena, &self->dtypes, query->n_columns + 1, err));
 	for (int i = 0; i < query->n_columns; i++)
@@ -62,7 +63,8 @@ static nk_status run_to_frame(execution *self, nk_query *query, nk_frame **out, 
 	nk_collection *collection;
 	NK_TRY(nk_collection_new(&self->exec, self->dtypes, query->n_columns, -1, &collection, err));
 	NK_TRY(nk_arena_defer(self->arena, collection_release, collection, err));
-	NK_TRY(nk_pipeline_close(&self->lowering.pipelines, self->last, nk_collection_sink(collection), false, err));
+	NK_TRY(
+		nk_pipeline_close(&self->lowering.pipelines, self->last, nk_collection_sink(collection), false, err));
 	NK_TRY(nk_pipelines_run(&self->lowering.pipelines, err));
 
 	nk_column **columns;
@@ -100,7 +102,8 @@ static nk_status run_to_sink(execution *self, nk_query *query, nk_sink *sink, nk
 	nk_collection *collection;
 	NK_TRY(nk_collection_new(&self->exec, self->dtypes, query->n_columns, -1, &collection, err));
 	NK_TRY(nk_arena_defer(self->arena, collection_release, collection, err));
-	NK_TRY(nk_pipeline_close(&self->lowering.pipelines, self->last, nk_collection_sink(collection), false, err));
+	NK_TRY(
+		nk_pipeline_close(&self->lowering.pipelines, self->last, nk_collection_sink(collection), false, err));
 	NK_TRY(nk_pipelines_run(&self->lowering.pipelines, err));
 	NK_AUTO(nk_schema) schema = NULL;
 	NK_TRY(result_schema(self, query, &schema, err));

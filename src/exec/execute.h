@@ -10,7 +10,7 @@
 typedef struct nk_run {
 	nk_pool *pool;
 	nk_memory *memory;
-	int64_t batch_rows;  /* 0: the default */
+	int64_t batch_rows; /* 0: the default */
 	bool force_spill;
 	const char *spill_folder;
 	bool (*is_cancelled)(void *data); /* NULL: never */

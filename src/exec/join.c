@@ -9,7 +9,10 @@
 #include "exec/join_internal.h"
 
 static inline nk_join *of_build(nk_receiver *build) { return (nk_join *)build; }
-static inline nk_join *of_probe(nk_receiver *probe) { return (nk_join *)((char *)probe - offsetof(nk_join, probe)); }
+static inline nk_join *of_probe(nk_receiver *probe)
+{
+	return (nk_join *)((char *)probe - offsetof(nk_join, probe));
+}
 
 bool nk__join_wants_marks(const nk_join_config *config)
 {
@@ -44,7 +47,8 @@ static nk_status table_build(const nk_join *join, nk_join_table *table, bool in_
 	return NK_OK;
 }
 
-nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_side *side, bool in_parallel, nk_error *err)
+nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_side *side, bool in_parallel,
+                              nk_error *err)
 {
 	const nk_join_config *config = &join->config;
 	nk_memory *memory = join->exec->memory;
@@ -55,7 +59,8 @@ nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_sid
 		memset(side->marks, 0, (size_t)rows->n_rows);
 	}
 	if (config->n_keys == 0)
-		return rows->n_rows < UINT32_MAX - 1 ? NK_OK : nk_fail(err, NK_COMPUTE, "a cross join with too many rows");
+		return rows->n_rows < UINT32_MAX - 1 ? NK_OK
+		                                     : nk_fail(err, NK_COMPUTE, "a cross join with too many rows");
 	NK_AUTO(nk_buffer) lists = NULL;
 	NK_TRY(nk_buffer_new(memory, config->n_keys * 2 * (int64_t)sizeof(void *), &lists, err));
 	nk_array **keys = (nk_array **)lists->bytes;
@@ -64,7 +69,8 @@ nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_sid
 		keys[k] = rows->columns[config->build_keys[k]];
 		probe_dtypes[k] = config->probe_dtypes[config->probe_keys[k]];
 	}
-	NK_TRY(nk_join_table_new(memory, keys, probe_dtypes, config->n_keys, rows->n_rows, config->nulls_equal, &side->table, err));
+	NK_TRY(nk_join_table_new(memory, keys, probe_dtypes, config->n_keys, rows->n_rows, config->nulls_equal,
+	                         &side->table, err));
 	NK_TRY(table_build(join, side->table, in_parallel, err));
 	if (config->build_must_be_unique && !nk_join_table_is_unique(side->table))
 		return nk_fail(err, NK_COMPUTE, "join keys did not fulfill %s validation", config->validation);
@@ -79,7 +85,8 @@ void nk__build_side_release(const nk_join *join, nk__build_side *side)
 	*side = (nk__build_side){0};
 }
 
-nk_status nk__join_hash(const nk_join *join, const nk_batch *batch, const int *keys, uint64_t *hashes, nk_error *err)
+nk_status nk__join_hash(const nk_join *join, const nk_batch *batch, const int *keys, uint64_t *hashes,
+                        nk_error *err)
 {
 	if (join->config.n_keys == 0)
 		memset(hashes, 0, (size_t)batch->n_rows * 8);
@@ -99,7 +106,8 @@ nk_status nk__join_store_open(nk_join *join, nk_partitions **store, nk_error *er
 }
 
 /* A batch (taken over) into the partitions of its side. */
-static nk_status set_aside(nk_join *join, nk_partitions **store, int number, nk_batch *given, const int *keys, nk_error *err)
+static nk_status set_aside(nk_join *join, nk_partitions **store, int number, nk_batch *given, const int *keys,
+                           nk_error *err)
 {
 	NK_AUTO(nk_batch) batch = given;
 	NK_TRY(nk__join_store_open(join, store, err));
@@ -114,7 +122,8 @@ static nk_status set_built_aside(nk_join *join, int number, nk_error *err)
 	nk__join_worker *worker = &join->workers[number];
 	nk_status status = NK_OK;
 	for (int64_t i = 0; i < worker->built.n_batches && status == NK_OK; i++)
-		status = set_aside(join, &join->build_store, number, NK_STEAL(worker->built.batches[i]), join->config.build_keys, err);
+		status = set_aside(join, &join->build_store, number, NK_STEAL(worker->built.batches[i]),
+		                   join->config.build_keys, err);
 	nk_pieces_release(&worker->built);
 	worker->n_built_bytes = 0;
 	return status;
@@ -136,7 +145,8 @@ static nk_status build_push(nk_receiver *build, int number, nk_batch *given, nk_
 		worker->n_built_bytes += nk_array_bytes(batch->columns[c]);
 	NK_TRY(nk_pieces_add(&worker->built, NK_STEAL(batch), err));
 	/* What is kept is needed twice while its columns are joined. */
-	if (!join->config.maintain_order && nk_exec_should_spill(join->exec, worker->n_built_bytes * join->exec->n_workers)) {
+	if (!join->config.maintain_order &&
+	    nk_exec_should_spill(join->exec, worker->n_built_bytes * join->exec->n_workers)) {
 		__atomic_store_n(&join->has_spilled, true, __ATOMIC_RELAXED);
 		return set_built_aside(join, number, err);
 	}
@@ -184,7 +194,8 @@ static nk_status build_finish(nk_receiver *build, nk_error *err)
 		status = nk_pieces_sort(&all, err);
 	nk_batch *rows = NULL;
 	if (status == NK_OK)
-		status = nk_pieces_concat(&all, memory, join->config.build_dtypes, join->config.n_build_columns, &rows, err);
+		status = nk_pieces_concat(&all, memory, join->config.build_dtypes, join->config.n_build_columns,
+		                          &rows, err);
 	nk_pieces_release(&all);
 	NK_TRY(status);
 	join->n_build_rows = rows->n_rows;
@@ -199,7 +210,8 @@ static bool probe_is_satisfied(nk_receiver *probe)
 {
 	const nk_join *join = of_probe(probe);
 	const nk_join_config *config = &join->config;
-	bool keeps_unmatched = config->output == NK_JOIN_OUTPUT_ANTI || (config->output == NK_JOIN_OUTPUT_PAIRS && config->keep_probe);
+	bool keeps_unmatched = config->output == NK_JOIN_OUTPUT_ANTI ||
+	                       (config->output == NK_JOIN_OUTPUT_PAIRS && config->keep_probe);
 	if (join->is_built && join->n_build_rows == 0 && !keeps_unmatched && !config->probe_must_be_unique)
 		return true;
 	return probe->next && probe->next->ops->is_satisfied && !nk_join_has_rest(join) &&
@@ -260,7 +272,8 @@ static nk_status probe_push(nk_receiver *probe, int number, nk_batch *given, nk_
 		NK_TRY(check_unique(join, batch, err));
 	if (join->has_spilled)
 		return set_aside(join, &join->probe_store, number, NK_STEAL(batch), join->config.probe_keys, err);
-	return nk__join_match(join, &join->side, &join->workers[number].prober, batch, emit_next, (void *[]){join, &number}, err);
+	return nk__join_match(join, &join->side, &join->workers[number].prober, batch, emit_next,
+	                      (void *[]){join, &number}, err);
 }
 
 static nk_status probe_flush(nk_receiver *probe, int number, nk_error *err)
@@ -268,7 +281,10 @@ static nk_status probe_flush(nk_receiver *probe, int number, nk_error *err)
 	return probe->next->ops->flush ? probe->next->ops->flush(probe->next, number, err) : NK_OK;
 }
 
-bool nk_join_has_rest(const nk_join *join) { return join->has_spilled || nk__join_wants_marks(&join->config); }
+bool nk_join_has_rest(const nk_join *join)
+{
+	return join->has_spilled || nk__join_wants_marks(&join->config);
+}
 int64_t nk_join_n_build_rows(const nk_join *join) { return join->n_build_rows; }
 nk_receiver *nk_join_build(nk_join *join) { return &join->build; }
 nk_receiver *nk_join_probe(nk_join *join) { return &join->probe; }
@@ -277,16 +293,18 @@ nk_stream *nk_join_rest(nk_join *join) { return &join->rest; }
 /* ---- Life ---- */
 
 static void part_free(nk_receiver *part) { (void)part; }
-static const nk_receiver_ops build_ops = {.push = build_push, .flush = build_flush, .finish = build_finish, .free = part_free};
-static const nk_receiver_ops probe_ops = {.push = probe_push, .flush = probe_flush, .free = part_free,
-                                          .is_satisfied = probe_is_satisfied};
+static const nk_receiver_ops build_ops = {
+	.push = build_push, .flush = build_flush, .finish = build_finish, .free = part_free};
+static const nk_receiver_ops probe_ops = {
+	.push = probe_push, .flush = probe_flush, .free = part_free, .is_satisfied = probe_is_satisfied};
 
 static int64_t struct_bytes(const nk_exec *exec)
 {
 	return (int64_t)sizeof(nk_join) + exec->n_workers * (int64_t)sizeof(nk__join_worker);
 }
 
-nk_status nk_join_new(const nk_exec *exec, const nk_join_config *config, nk_counters *counters, nk_join **out, nk_error *err)
+nk_status nk_join_new(const nk_exec *exec, const nk_join_config *config, nk_counters *counters, nk_join **out,
+                      nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(exec->memory, struct_bytes(exec), &block, err));

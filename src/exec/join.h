@@ -32,11 +32,13 @@ typedef struct nk_join_column {
 typedef struct nk_join_config {
 	nk_join_output output;
 	bool keep_probe; /* PAIRS: probe rows without a match come out with nulls for build columns (left join) */
-	bool keep_build; /* PAIRS: build rows without a match come out, from the rest, with nulls for probe columns */
+	bool
+		keep_build; /* PAIRS: build rows without a match come out, from the rest, with nulls for probe columns */
 	bool nulls_equal;
-	bool maintain_order; /* the order of the output matters: rows in probe order, matches in build order; never spills */
+	bool
+		maintain_order; /* the order of the output matters: rows in probe order, matches in build order; never spills */
 	bool build_must_be_unique, probe_must_be_unique; /* validate= */
-	const char *validation; /* its text for the message, "1:1", "1:m", "m:1" */
+	const char *validation;                          /* its text for the message, "1:1", "1:m", "m:1" */
 	int n_build_columns, n_probe_columns;
 	const nk_dtype *const *build_dtypes, *const *probe_dtypes;
 	/* Key i of both sides: positions. Both have one dtype, or are integers of any width and the same
@@ -58,11 +60,11 @@ typedef struct nk_join nk_join;
 
 /* The config's arrays and what they point to outlive the join; the struct itself is copied. Sink, step and rest
  * are parts of the join, borrowed until it is freed. */
-NK_MUST_CHECK nk_status nk_join_new(const nk_exec *exec, const nk_join_config *config, nk_counters *counters, nk_join **out,
-                                    nk_error *err);
+NK_MUST_CHECK nk_status nk_join_new(const nk_exec *exec, const nk_join_config *config, nk_counters *counters,
+                                    nk_join **out, nk_error *err);
 void nk_join_free(nk_join *join);
 nk_receiver *nk_join_build(nk_join *join);
-nk_receiver *nk_join_probe(nk_join *join); /* set ->next before use */
+nk_receiver *nk_join_probe(nk_join *join);  /* set ->next before use */
 bool nk_join_has_rest(const nk_join *join); /* valid once the build has finished */
 nk_stream *nk_join_rest(nk_join *join);
 /* Rows of the build side, once it has finished. */

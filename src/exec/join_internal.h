@@ -63,22 +63,22 @@ enum { NK__JOIN_PARTITION_BITS = 6 };
 
 typedef nk_status nk__emit(void *data, nk_batch *batch, nk_error *err);
 
-NK_MUST_CHECK nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_side *side, bool in_parallel,
-                                            nk_error *err); /* takes rows over */
+NK_MUST_CHECK nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_side *side,
+                                            bool in_parallel, nk_error *err); /* takes rows over */
 void nk__build_side_release(const nk_join *join, nk__build_side *side);
 /* Hash key columns alike on both sides. */
-NK_MUST_CHECK nk_status nk__join_hash(const nk_join *join, const nk_batch *batch, const int *keys, uint64_t *hashes,
-                                      nk_error *err);
+NK_MUST_CHECK nk_status nk__join_hash(const nk_join *join, const nk_batch *batch, const int *keys,
+                                      uint64_t *hashes, nk_error *err);
 NK_MUST_CHECK nk_status nk__join_store_open(nk_join *join, nk_partitions **store, nk_error *err);
 
 /* Match a batch (borrowed) and hand what comes of it to emit. */
-NK_MUST_CHECK nk_status nk__join_match(nk_join *join, nk__build_side *side, nk__prober *prober, const nk_batch *batch,
-                                       nk__emit *emit, void *data, nk_error *err);
+NK_MUST_CHECK nk_status nk__join_match(nk_join *join, nk__build_side *side, nk__prober *prober,
+                                       const nk_batch *batch, nk__emit *emit, void *data, nk_error *err);
 void nk__prober_release(nk_memory *memory, nk__prober *prober);
 /* Build rows [first, first + n) that did not (or for BUILD_SEMI did) match; *out NULL when there are none. Marks must
  * be complete. */
-NK_MUST_CHECK nk_status nk__join_unmatched(const nk_join *join, const nk__build_side *side, int64_t first, int64_t n,
-                                           nk_batch **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__join_unmatched(const nk_join *join, const nk__build_side *side, int64_t first,
+                                           int64_t n, nk_batch **out, nk_error *err);
 /* Spread marks from first rows to all rows of their chain. */
 void nk__join_complete_marks(const nk_join *join, nk__build_side *side);
 bool nk__join_wants_marks(const nk_join_config *config);

@@ -84,8 +84,8 @@ static bool is_identity(const uint32_t *rows, int64_t n)
 	return true;
 }
 
-static nk_status gather(const match *at, const pairs *given, const nk_join_column *columns, int n_columns, nk_array **out,
-                        nk_error *err)
+static nk_status gather(const match *at, const pairs *given, const nk_join_column *columns, int n_columns,
+                        nk_array **out, nk_error *err)
 {
 	bool wants_build = false;
 	for (int c = 0; c < n_columns; c++)
@@ -100,13 +100,14 @@ static nk_status gather(const match *at, const pairs *given, const nk_join_colum
 		if (!columns[c].from_build && whole)
 			out[c] = nk_array_ref(at->batch->columns[column]);
 		else if (!columns[c].from_build)
-			NK_TRY(nk_array_take(at->memory, at->batch->columns[column], given->probe_rows, given->n, &out[c], err));
-		else if (places.optional)
-			NK_TRY(nk_array_take_optional(at->memory, at->side->rows->columns[column], (const int64_t *)held->bytes, given->n,
-			                              &out[c], err));
-		else
-			NK_TRY(nk_array_take(at->memory, at->side->rows->columns[column], (const uint32_t *)held->bytes, given->n, &out[c],
+			NK_TRY(nk_array_take(at->memory, at->batch->columns[column], given->probe_rows, given->n, &out[c],
 			                     err));
+		else if (places.optional)
+			NK_TRY(nk_array_take_optional(at->memory, at->side->rows->columns[column],
+			                              (const int64_t *)held->bytes, given->n, &out[c], err));
+		else
+			NK_TRY(nk_array_take(at->memory, at->side->rows->columns[column], (const uint32_t *)held->bytes,
+			                     given->n, &out[c], err));
 	}
 	return NK_OK;
 }
@@ -205,7 +206,8 @@ static nk_status filter_pairs(const match *at, int64_t *n, nk_error *err)
 }
 
 /* Pairs, with the rows of [*next_row, end) that have no match put between, none of them matched later. */
-static nk_status emit_with_unmatched(const match *at, int64_t n_pairs, int64_t *next_row, int64_t end, nk_error *err)
+static nk_status emit_with_unmatched(const match *at, int64_t n_pairs, int64_t *next_row, int64_t end,
+                                     nk_error *err)
 {
 	nk__prober *prober = at->prober;
 	int64_t n_most = n_pairs + (end - *next_row);
@@ -231,7 +233,8 @@ static nk_status match_many(const match *at, nk_error *err)
 {
 	const nk_join_config *config = at->config;
 	nk__prober *prober = at->prober;
-	int64_t n_rows = at->batch->n_rows, most = NK_MAX(at->join->exec->batch_rows, (int64_t)1), row = 0, next_row = 0;
+	int64_t n_rows = at->batch->n_rows, most = NK_MAX(at->join->exec->batch_rows, (int64_t)1), row = 0,
+			next_row = 0;
 	bool pairs_wanted = config->output == NK_JOIN_OUTPUT_PAIRS;
 	NK_TRY(pairs_reserve(at, NK_MAX(most, n_rows), err));
 	NK_TRY(NK_GROW(at->memory, &prober->matched, &prober->matched_capacity, n_rows, err));
@@ -272,12 +275,18 @@ static nk_status match_many(const match *at, nk_error *err)
 	return emit_pairs(at, &(pairs){.probe_rows = prober->probe_rows, .n = n}, err);
 }
 
-nk_status nk__join_match(nk_join *join, nk__build_side *side, nk__prober *prober, const nk_batch *batch, nk__emit *emit,
-                         void *data, nk_error *err)
+nk_status nk__join_match(nk_join *join, nk__build_side *side, nk__prober *prober, const nk_batch *batch,
+                         nk__emit *emit, void *data, nk_error *err)
 {
 	const nk_join_config *config = &join->config;
-	match at = {.join = join, .config = config, .memory = join->exec->memory, .side = side, .prober = prober, .batch = batch,
-	            .emit = emit, .data = data};
+	match at = {.join = join,
+	            .config = config,
+	            .memory = join->exec->memory,
+	            .side = side,
+	            .prober = prober,
+	            .batch = batch,
+	            .emit = emit,
+	            .data = data};
 	int64_t n_rows = batch->n_rows, n_found = n_rows;
 	NK_TRY(NK_GROW(at.memory, &prober->heads, &prober->heads_capacity, n_rows, err));
 	NK_TRY(pairs_reserve(&at, n_rows, err));
@@ -300,10 +309,8 @@ nk_status nk__join_match(nk_join *join, nk__build_side *side, nk__prober *prober
 	if (config->residual)
 		return match_many(&at, err);
 	switch (config->output) {
-	case NK_JOIN_OUTPUT_SEMI:
-		return emit_found(&at, true, err);
-	case NK_JOIN_OUTPUT_ANTI:
-		return emit_found(&at, false, err);
+	case NK_JOIN_OUTPUT_SEMI: return emit_found(&at, true, err);
+	case NK_JOIN_OUTPUT_ANTI: return emit_found(&at, false, err);
 	case NK_JOIN_OUTPUT_BUILD_SEMI:
 	case NK_JOIN_OUTPUT_BUILD_ANTI: /* first rows are enough: the rest spreads marks along chains */
 		for (int64_t i = 0; i < n_rows; i++)
@@ -332,8 +339,8 @@ void nk__join_complete_marks(const nk_join *join, nk__build_side *side)
 			side->marks[chain[row + 1] - 1] = 1;
 }
 
-nk_status nk__join_unmatched(const nk_join *join, const nk__build_side *side, int64_t first, int64_t n, nk_batch **out,
-                             nk_error *err)
+nk_status nk__join_unmatched(const nk_join *join, const nk__build_side *side, int64_t first, int64_t n,
+                             nk_batch **out, nk_error *err)
 {
 	const nk_join_config *config = &join->config;
 	nk_memory *memory = join->exec->memory;
@@ -353,9 +360,11 @@ nk_status nk__join_unmatched(const nk_join *join, const nk__build_side *side, in
 	for (int c = 0; c < config->n_outputs; c++) {
 		const nk_join_column *column = &config->outputs[c];
 		if (column->from_build)
-			NK_TRY(nk_array_take(memory, side->rows->columns[column->column], rows, n_kept, &batch->columns[c], err));
+			NK_TRY(nk_array_take(memory, side->rows->columns[column->column], rows, n_kept,
+			                     &batch->columns[c], err));
 		else
-			NK_TRY(nk_array_new_null(memory, config->probe_dtypes[column->column], n_kept, &batch->columns[c], err));
+			NK_TRY(nk_array_new_null(memory, config->probe_dtypes[column->column], n_kept, &batch->columns[c],
+			                         err));
 	}
 	*out = NK_STEAL(batch);
 	return NK_OK;

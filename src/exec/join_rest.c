@@ -3,7 +3,10 @@
  * after another, and then hands out that partition's unmatched rows. */
 #include "exec/join_internal.h"
 
-static inline nk_join *of_rest(nk_stream *rest) { return (nk_join *)((char *)rest - offsetof(nk_join, rest)); }
+static inline nk_join *of_rest(nk_stream *rest)
+{
+	return (nk_join *)((char *)rest - offsetof(nk_join, rest));
+}
 
 static nk_status keep_ready(void *data, nk_batch *batch, nk_error *err)
 {
@@ -33,7 +36,8 @@ static nk_status next_marked(nk_join *join, nk_batch **out, nk_error *err)
 		int64_t first = __atomic_fetch_add(&join->next, batch_rows, __ATOMIC_RELAXED);
 		if (first >= join->n_build_rows || nk_exec_stopped(join->exec))
 			return NK_OK;
-		NK_TRY(nk__join_unmatched(join, &join->side, first, NK_MIN(batch_rows, join->n_build_rows - first), out, err));
+		NK_TRY(nk__join_unmatched(join, &join->side, first, NK_MIN(batch_rows, join->n_build_rows - first),
+		                          out, err));
 		if (*out)
 			(*out)->morsel = first / batch_rows;
 	}
@@ -51,7 +55,8 @@ static nk_status partition_start(nk_join *join, nk__join_worker *worker, nk_erro
 	nk_pieces built = {.memory = memory};
 	nk_batch *rows = NULL;
 	NK_TRY(read_store(join->build_store, (int)worker->partition, &built, err));
-	nk_status status = nk_pieces_concat(&built, memory, join->config.build_dtypes, join->config.n_build_columns, &rows, err);
+	nk_status status =
+		nk_pieces_concat(&built, memory, join->config.build_dtypes, join->config.n_build_columns, &rows, err);
 	nk_pieces_release(&built);
 	NK_TRY(status);
 	NK_TRY(nk__build_side_init(join, rows, &worker->side, false, err));

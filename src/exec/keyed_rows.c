@@ -33,13 +33,14 @@ static nk_array **key_arrays(const nk__keyed_rows *keyed, const nk_buffer *buffe
 	return keys;
 }
 
-nk_status nk__keyed_rows_group(const nk__keyed_rows *keyed, const nk_batch *rows, nk_group_table **out, uint32_t *groups,
-                               nk_error *err)
+nk_status nk__keyed_rows_group(const nk__keyed_rows *keyed, const nk_batch *rows, nk_group_table **out,
+                               uint32_t *groups, nk_error *err)
 {
 	NK_AUTO(nk_buffer) lists = NULL;
 	NK_AUTO(nk_group_table) table = NULL;
 	NK_TRY(key_dtypes(keyed, &lists, err));
-	NK_TRY(nk_group_table_new(keyed->exec->memory, (const nk_dtype **)lists->bytes, keyed->n_keys, 0, &table, err));
+	NK_TRY(nk_group_table_new(keyed->exec->memory, (const nk_dtype **)lists->bytes, keyed->n_keys, 0, &table,
+	                          err));
 	NK_TRY(nk_group_table_insert(table, key_arrays(keyed, lists, rows), rows->n_rows, groups, err));
 	*out = NK_STEAL(table);
 	return NK_OK;
@@ -69,10 +70,12 @@ static nk_status split(nk__keyed_rows *keyed, int number, nk_batch *given, nk_er
 	NK_AUTO(nk_batch) wider = NULL;
 	NK_TRY(key_dtypes(keyed, &lists, err));
 	if (!worker->hasher)
-		NK_TRY(nk_group_table_new(memory, (const nk_dtype **)lists->bytes, keyed->n_keys, 0, &worker->hasher, err));
+		NK_TRY(nk_group_table_new(memory, (const nk_dtype **)lists->bytes, keyed->n_keys, 0, &worker->hasher,
+		                          err));
 	NK_TRY(store_open(keyed, err));
 	NK_TRY(NK_GROW(memory, &worker->hashes, &worker->hashes_capacity, batch->n_rows, err));
-	NK_TRY(nk_group_table_hash(worker->hasher, key_arrays(keyed, lists, batch), batch->n_rows, worker->hashes, err));
+	NK_TRY(nk_group_table_hash(worker->hasher, key_arrays(keyed, lists, batch), batch->n_rows, worker->hashes,
+	                           err));
 	NK_TRY(nk__with_order(memory, batch, &wider, err));
 	return nk_partitions_split(keyed->store, number, NK_STEAL(wider), worker->hashes, err);
 }
@@ -237,8 +240,9 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 {
 	nk__keyed_rows *keyed = of_stream(stream);
 	*out = NULL;
-	NK_TRY(keyed->maintain_order || !keyed->store ? nk__next_slice(keyed->exec, keyed->ordered, &keyed->next, out, err)
-	                                              : next_of_partitions(keyed, number, out, err));
+	NK_TRY(keyed->maintain_order || !keyed->store
+	           ? nk__next_slice(keyed->exec, keyed->ordered, &keyed->next, out, err)
+	           : next_of_partitions(keyed, number, out, err));
 	return NK_OK;
 }
 
@@ -248,15 +252,26 @@ static void stream_free(nk_stream *stream) { (void)stream; }
 static const nk_stream_ops stream_ops = {.next = next, .free = stream_free};
 void nk__keyed_rows_sink_free(nk_receiver *sink) { (void)sink; }
 
-static int64_t workers_bytes(const nk_exec *exec) { return exec->n_workers * (int64_t)sizeof(nk__keyed_worker); }
-
-nk_status nk__keyed_rows_init(nk__keyed_rows *keyed, const nk_exec *exec, nk_counters *counters, const nk_dtype *const *dtypes,
-                              int n_columns, const int *keys, int n_keys, bool maintain_order, nk__make_part *make,
-                              void *owner, nk_error *err)
+static int64_t workers_bytes(const nk_exec *exec)
 {
-	*keyed = (nk__keyed_rows){.exec = exec, .counters = counters, .dtypes = dtypes, .n_columns = n_columns, .keys = keys,
-	                          .n_keys = n_keys, .maintain_order = maintain_order, .make = make, .owner = owner};
-	keyed->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = maintain_order, .counters = counters};
+	return exec->n_workers * (int64_t)sizeof(nk__keyed_worker);
+}
+
+nk_status nk__keyed_rows_init(nk__keyed_rows *keyed, const nk_exec *exec, nk_counters *counters,
+                              const nk_dtype *const *dtypes, int n_columns, const int *keys, int n_keys,
+                              bool maintain_order, nk__make_part *make, void *owner, nk_error *err)
+{
+	*keyed = (nk__keyed_rows){.exec = exec,
+	                          .counters = counters,
+	                          .dtypes = dtypes,
+	                          .n_columns = n_columns,
+	                          .keys = keys,
+	                          .n_keys = n_keys,
+	                          .maintain_order = maintain_order,
+	                          .make = make,
+	                          .owner = owner};
+	keyed->stream =
+		(nk_stream){.ops = &stream_ops, .n_rows_hint = -1, .ordered = maintain_order, .counters = counters};
 	keyed->single.memory = exec->memory;
 	NK_TRY(nk_alloc(exec->memory, sizeof *keyed->lock, (void **)&keyed->lock, err));
 	pthread_mutex_init(keyed->lock, NULL);

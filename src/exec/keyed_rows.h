@@ -12,8 +12,8 @@ typedef struct nk__keyed_rows nk__keyed_rows;
 
 /* rows: the columns with the order of each row behind them, in row order; every key's rows are all in here.
  * *out: the result, with the order of each of its rows as a last column when with_order. */
-typedef nk_status nk__make_part(const nk__keyed_rows *keyed, const nk_batch *rows, bool with_order, nk_batch **out,
-                                nk_error *err);
+typedef nk_status nk__make_part(const nk__keyed_rows *keyed, const nk_batch *rows, bool with_order,
+                                nk_batch **out, nk_error *err);
 
 typedef struct nk__keyed_worker {
 	nk_pieces held; /* not split yet */
@@ -27,7 +27,8 @@ typedef struct nk__keyed_worker {
 } nk__keyed_worker;
 
 struct nk__keyed_rows {
-	nk_receiver sink; /* the owner sets ops->push, which calls nk__keyed_rows_add; flush and finish are given */
+	nk_receiver
+		sink; /* the owner sets ops->push, which calls nk__keyed_rows_add; flush and finish are given */
 	nk_stream stream;
 	const nk_exec *exec;
 	nk_counters *counters;
@@ -47,8 +48,9 @@ struct nk__keyed_rows {
 
 /* keys and dtypes are borrowed. */
 NK_MUST_CHECK nk_status nk__keyed_rows_init(nk__keyed_rows *keyed, const nk_exec *exec, nk_counters *counters,
-                                            const nk_dtype *const *dtypes, int n_columns, const int *keys, int n_keys,
-                                            bool maintain_order, nk__make_part *make, void *owner, nk_error *err);
+                                            const nk_dtype *const *dtypes, int n_columns, const int *keys,
+                                            int n_keys, bool maintain_order, nk__make_part *make, void *owner,
+                                            nk_error *err);
 void nk__keyed_rows_release(nk__keyed_rows *keyed);
 /* A batch (taken over) of the columns. */
 NK_MUST_CHECK nk_status nk__keyed_rows_add(nk__keyed_rows *keyed, int worker, nk_batch *batch, nk_error *err);
@@ -57,7 +59,7 @@ nk_status nk__keyed_rows_flush(nk_receiver *sink, int worker, nk_error *err);
 nk_status nk__keyed_rows_finish(nk_receiver *sink, nk_error *err);
 void nk__keyed_rows_sink_free(nk_receiver *sink);
 /* A group table over the key columns, with the groups of rows' rows. groups has room for them. */
-NK_MUST_CHECK nk_status nk__keyed_rows_group(const nk__keyed_rows *keyed, const nk_batch *rows, nk_group_table **table,
-                                             uint32_t *groups, nk_error *err);
+NK_MUST_CHECK nk_status nk__keyed_rows_group(const nk__keyed_rows *keyed, const nk_batch *rows,
+                                             nk_group_table **table, uint32_t *groups, nk_error *err);
 
 #endif

@@ -30,14 +30,15 @@ nk_status nk__lower_release(nk_lowering *lowering, void (*release)(void *), void
 static void program_release(void *program) { nk_program_free(program); }
 static void collection_release(void *collection) { nk_collection_free(collection); }
 
-nk_status nk__lower_program(nk_lowering *lowering, nk_bound *const *exprs, int n, const nk_rel *input, nk_program **out, nk_error *err)
+nk_status nk__lower_program(nk_lowering *lowering, nk_bound *const *exprs, int n, const nk_rel *input,
+                            nk_program **out, nk_error *err)
 {
 	NK_TRY(nk_program_new(lowering->exec->memory, exprs, n, input->columns, input->n_columns, out, err));
 	return nk__lower_release(lowering, program_release, *out, err);
 }
 
-nk_status nk__lower_choose(nk_lowering *lowering, nk_pipeline *pipeline, const nk_rel *input, nk_bound *const *exprs, int n,
-                           nk_counters *counters, nk_error *err)
+nk_status nk__lower_choose(nk_lowering *lowering, nk_pipeline *pipeline, const nk_rel *input,
+                           nk_bound *const *exprs, int n, nk_counters *counters, nk_error *err)
 {
 	nk_program *program;
 	NK_TRY(nk_program_new(lowering->exec->memory, exprs, n, input->columns, input->n_columns, &program, err));
@@ -46,8 +47,9 @@ nk_status nk__lower_choose(nk_lowering *lowering, nk_pipeline *pipeline, const n
 	return nk_pipeline_attach(&lowering->pipelines, pipeline, step, true, err);
 }
 
-nk_status nk__lower_extend(nk_lowering *lowering, nk_pipeline *pipeline, const nk_rel *input, nk_bound *const *exprs, int n, int *positions,
-                           int *n_columns, const nk_dtype ***dtypes, nk_error *err)
+nk_status nk__lower_extend(nk_lowering *lowering, nk_pipeline *pipeline, const nk_rel *input,
+                           nk_bound *const *exprs, int n, int *positions, int *n_columns,
+                           const nk_dtype ***dtypes, nk_error *err)
 {
 	nk_query *query = lowering->query;
 	nk_bound **all;
@@ -85,7 +87,8 @@ static nk_status column_dtypes(nk_lowering *lowering, const nk_rel *rel, const n
 }
 
 /* Close a pipeline with a collection of a node's columns. */
-static nk_status collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, int64_t limit, nk_collection **out, nk_error *err)
+static nk_status collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, int64_t limit,
+                         nk_collection **out, nk_error *err)
 {
 	const nk_dtype **dtypes;
 	NK_TRY(column_dtypes(lowering, rel, &dtypes, err));
@@ -94,8 +97,9 @@ static nk_status collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *
 	return nk_pipeline_close(&lowering->pipelines, pipeline, nk_collection_sink(*out), false, err);
 }
 
-static nk_status open_collection(nk_lowering *lowering, nk_collection *collection, int64_t offset, int64_t limit, bool row_index,
-                                 int64_t row_index_offset, nk_pipeline **out, nk_error *err)
+static nk_status open_collection(nk_lowering *lowering, nk_collection *collection, int64_t offset,
+                                 int64_t limit, bool row_index, int64_t row_index_offset, nk_pipeline **out,
+                                 nk_error *err)
 {
 	nk_stream *stream;
 	NK_TRY(nk_collection_stream(collection, offset, limit, row_index, row_index_offset, &stream, err));
@@ -111,7 +115,8 @@ static nk_status lower_filter(nk_lowering *lowering, const nk_rel *rel, nk_pipel
 		positions[i] = nk__lower_position(input, rel->columns[i]);
 	nk_program *program;
 	nk_bound *predicate = rel->filter.predicate;
-	NK_TRY(nk_program_new(lowering->exec->memory, &predicate, 1, input->columns, input->n_columns, &program, err));
+	NK_TRY(nk_program_new(lowering->exec->memory, &predicate, 1, input->columns, input->n_columns, &program,
+	                      err));
 	nk_receiver *step;
 	NK_TRY(nk_filter_step_new(lowering->exec, program, positions, rel->n_columns, rel->counters, &step, err));
 	return nk_pipeline_attach(&lowering->pipelines, pipeline, step, true, err);
@@ -122,10 +127,12 @@ static nk_status lower_project(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	const nk_rel *input = rel->inputs[0];
 	bool same = rel->n_columns == input->n_columns;
 	for (int i = 0; same && i < rel->n_columns; i++)
-		same = rel->project.exprs[i]->kind == NK_BOUND_COLUMN && rel->project.exprs[i]->column == input->columns[i];
+		same = rel->project.exprs[i]->kind == NK_BOUND_COLUMN &&
+		       rel->project.exprs[i]->column == input->columns[i];
 	if (same)
 		return NK_OK;
-	return nk__lower_choose(lowering, pipeline, input, rel->project.exprs, rel->n_columns, rel->counters, err);
+	return nk__lower_choose(lowering, pipeline, input, rel->project.exprs, rel->n_columns, rel->counters,
+	                        err);
 }
 
 static nk_status lower_explode(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_error *err)
@@ -149,14 +156,19 @@ static nk_status lower_explode(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 		if (!is_list[i])
 			positions[i] = nk__lower_position(input, id);
 	}
-	nk_explode_config config = {.n_outputs = rel->n_columns, .positions = positions, .is_list = is_list, .n_lists = n_lists,
-	                            .lists = lists, .mode = {rel->explode.empty_as_null, rel->explode.keep_nulls}};
+	nk_explode_config config = {.n_outputs = rel->n_columns,
+	                            .positions = positions,
+	                            .is_list = is_list,
+	                            .n_lists = n_lists,
+	                            .lists = lists,
+	                            .mode = {rel->explode.empty_as_null, rel->explode.keep_nulls}};
 	nk_receiver *step;
 	NK_TRY(nk_explode_step_new(lowering->exec, &config, rel->counters, &step, err));
 	return nk_pipeline_attach(&lowering->pipelines, pipeline, step, true, err);
 }
 
-static nk_status lower_map(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_pipeline **out, nk_error *err)
+static nk_status lower_map(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_pipeline **out,
+                           nk_error *err)
 {
 	const nk_rel *input = rel->inputs[0];
 	nk_collection *collection;
@@ -167,14 +179,20 @@ static nk_status lower_map(nk_lowering *lowering, const nk_rel *rel, nk_pipeline
 	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &names, rel->n_columns + 1, err));
 	for (int i = 0; i < rel->n_columns; i++)
 		names[i] = nk_binder_column(lowering->query->binder, rel->columns[i])->name;
-	nk_map_config config = {.program = program, .exprs = rel->map.exprs, .names = names, .n_outputs = rel->n_columns,
-	                        .is_with_columns = rel->map.is_with_columns, .strict = rel->map.strict};
+	nk_map_config config = {.program = program,
+	                        .exprs = rel->map.exprs,
+	                        .names = names,
+	                        .n_outputs = rel->n_columns,
+	                        .is_with_columns = rel->map.is_with_columns,
+	                        .strict = rel->map.strict};
 	nk_stream *stream;
-	NK_TRY(nk_map_stream_new(lowering->exec, collection, input->n_columns, &config, rel->counters, &stream, err));
+	NK_TRY(nk_map_stream_new(lowering->exec, collection, input->n_columns, &config, rel->counters, &stream,
+	                         err));
 	return nk_pipeline_open(&lowering->pipelines, stream, out, err);
 }
 
-static nk_status lower_slice(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_pipeline **out, nk_error *err)
+static nk_status lower_slice(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline,
+                             nk_pipeline **out, nk_error *err)
 {
 	int64_t offset = rel->slice.offset, limit = rel->slice.limit, enough = -1;
 	if (offset >= 0 && limit >= 0 && offset <= INT64_MAX - limit)
@@ -190,7 +208,8 @@ static nk_status lower_slice(nk_lowering *lowering, const nk_rel *rel, nk_pipeli
 	return open_collection(lowering, collection, offset, limit, false, 0, out, err);
 }
 
-static nk_status lower_zip(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *const *inputs, nk_pipeline **out, nk_error *err)
+static nk_status lower_zip(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *const *inputs,
+                           nk_pipeline **out, nk_error *err)
 {
 	nk_collection **collections;
 	int *widths;
@@ -205,7 +224,8 @@ static nk_status lower_zip(nk_lowering *lowering, const nk_rel *rel, nk_pipeline
 	return nk_pipeline_open(&lowering->pipelines, stream, out, err);
 }
 
-static nk_status lower_node(nk_lowering *lowering, const nk_rel *rel, nk_pipeline **inputs, nk_pipeline **out, nk_error *err)
+static nk_status lower_node(nk_lowering *lowering, const nk_rel *rel, nk_pipeline **inputs, nk_pipeline **out,
+                            nk_error *err)
 {
 	*out = rel->n_inputs ? inputs[0] : NULL;
 	switch (rel->kind) {
@@ -214,37 +234,27 @@ static nk_status lower_node(nk_lowering *lowering, const nk_rel *rel, nk_pipelin
 		NK_TRY(nk_scan_stream_new(lowering->query, lowering->exec, rel, &stream, err));
 		return nk_pipeline_open(&lowering->pipelines, stream, out, err);
 	}
-	case NK_REL_FILTER:
-		return lower_filter(lowering, rel, inputs[0], err);
-	case NK_REL_PROJECT:
-		return lower_project(lowering, rel, inputs[0], err);
-	case NK_REL_MAP:
-		return lower_map(lowering, rel, inputs[0], out, err);
-	case NK_REL_AGGREGATE:
-		return nk__lower_aggregate(lowering, rel, inputs[0], out, err);
+	case NK_REL_FILTER: return lower_filter(lowering, rel, inputs[0], err);
+	case NK_REL_PROJECT: return lower_project(lowering, rel, inputs[0], err);
+	case NK_REL_MAP: return lower_map(lowering, rel, inputs[0], out, err);
+	case NK_REL_AGGREGATE: return nk__lower_aggregate(lowering, rel, inputs[0], out, err);
 	case NK_REL_JOIN:
 		return nk__lower_join_probe(lowering, rel, inputs[1 - nk__join_build_side(rel)], out, err);
-	case NK_REL_SORT:
-		return nk__lower_sort(lowering, rel, inputs[0], out, err);
-	case NK_REL_SLICE:
-		return lower_slice(lowering, rel, inputs[0], out, err);
-	case NK_REL_UNIQUE:
-		return nk__lower_unique(lowering, rel, inputs[0], out, err);
+	case NK_REL_SORT: return nk__lower_sort(lowering, rel, inputs[0], out, err);
+	case NK_REL_SLICE: return lower_slice(lowering, rel, inputs[0], out, err);
+	case NK_REL_UNIQUE: return nk__lower_unique(lowering, rel, inputs[0], out, err);
 	case NK_REL_UNION:
 		for (int i = 1; i < rel->n_inputs; i++)
 			NK_TRY(nk_pipeline_merge(&lowering->pipelines, inputs[0], inputs[i], err));
 		return NK_OK;
-	case NK_REL_ZIP:
-		return lower_zip(lowering, rel, inputs, out, err);
-	case NK_REL_EXPLODE:
-		return lower_explode(lowering, rel, inputs[0], err);
+	case NK_REL_ZIP: return lower_zip(lowering, rel, inputs, out, err);
+	case NK_REL_EXPLODE: return lower_explode(lowering, rel, inputs[0], err);
 	case NK_REL_ROW_INDEX: {
 		nk_collection *collection;
 		NK_TRY(collect(lowering, rel->inputs[0], inputs[0], -1, &collection, err));
 		return open_collection(lowering, collection, 0, -1, true, rel->row_index.offset, out, err);
 	}
-	case NK_REL_N:
-		break;
+	case NK_REL_N: break;
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown relational node");
 }

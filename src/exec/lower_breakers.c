@@ -29,7 +29,8 @@ static int output_of(outputs *o, nk_bound *expr, int from)
 	return o->n++;
 }
 
-static nk_status lower_streaming(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out, nk_error *err)
+static nk_status lower_streaming(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input,
+                                 nk_pipeline **out, nk_error *err)
 {
 	nk_arena *arena = lowering->query->arena;
 	int n_keys = rel->aggregate.n_keys, n_calls = rel->aggregate.n_aggregates, n_args = 0;
@@ -57,9 +58,15 @@ static nk_status lower_streaming(nk_lowering *lowering, const nk_rel *rel, nk_pi
 	}
 	nk_program *program;
 	NK_TRY(nk__lower_program(lowering, o.exprs, o.n, rel->inputs[0], &program, err));
-	nk_aggregate_config config = {.program = program, .n_outputs = o.n, .n_keys = n_keys, .key_dtypes = key_dtypes, .n_calls = n_calls,
-	                              .calls = rel->aggregate.aggregates, .arguments = arguments,
-	                              .maintain_order = rel->aggregate.maintain_order, .order_sensitive = order_sensitive};
+	nk_aggregate_config config = {.program = program,
+	                              .n_outputs = o.n,
+	                              .n_keys = n_keys,
+	                              .key_dtypes = key_dtypes,
+	                              .n_calls = n_calls,
+	                              .calls = rel->aggregate.aggregates,
+	                              .arguments = arguments,
+	                              .maintain_order = rel->aggregate.maintain_order,
+	                              .order_sensitive = order_sensitive};
 	nk_aggregation *aggregation;
 	NK_TRY(nk_aggregation_new(lowering->exec, &config, rel->counters, &aggregation, err));
 	NK_TRY(nk__lower_release(lowering, aggregation_release, aggregation, err));
@@ -67,7 +74,8 @@ static nk_status lower_streaming(nk_lowering *lowering, const nk_rel *rel, nk_pi
 	return nk_pipeline_open(&lowering->pipelines, nk_aggregation_stream(aggregation), out, err);
 }
 
-static nk_status lower_grouped(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out, nk_error *err)
+static nk_status lower_grouped(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input,
+                               nk_pipeline **out, nk_error *err)
 {
 	nk_query *query = lowering->query;
 	int n_keys = rel->aggregate.n_keys, n_results = rel->aggregate.n_aggregates, n_columns = 0;
@@ -99,8 +107,14 @@ static nk_status lower_grouped(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	NK_TRY(nk__lower_program(lowering, o.exprs, o.n, rel->inputs[0], &program, err));
 	nk_rel inside = {.columns = slots, .n_columns = o.n - n_keys};
 	NK_TRY(nk__lower_program(lowering, rel->aggregate.aggregates, n_results, &inside, &groups, err));
-	nk_grouped_config config = {.program = program, .n_outputs = o.n, .n_keys = n_keys, .dtypes = dtypes, .groups = groups,
-	                            .n_results = n_results, .result_dtypes = result_dtypes, .maintain_order = rel->aggregate.maintain_order};
+	nk_grouped_config config = {.program = program,
+	                            .n_outputs = o.n,
+	                            .n_keys = n_keys,
+	                            .dtypes = dtypes,
+	                            .groups = groups,
+	                            .n_results = n_results,
+	                            .result_dtypes = result_dtypes,
+	                            .maintain_order = rel->aggregate.maintain_order};
 	nk_grouped *grouped;
 	NK_TRY(nk_grouped_new(lowering->exec, &config, rel->counters, &grouped, err));
 	NK_TRY(nk__lower_release(lowering, grouped_release, grouped, err));
@@ -108,14 +122,17 @@ static nk_status lower_grouped(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	return nk_pipeline_open(&lowering->pipelines, nk_grouped_stream(grouped), out, err);
 }
 
-nk_status nk__lower_aggregate(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out, nk_error *err)
+nk_status nk__lower_aggregate(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out,
+                              nk_error *err)
 {
-	NK_TRY(rel->aggregate.is_grouped ? lower_grouped(lowering, rel, input, out, err) : lower_streaming(lowering, rel, input, out, err));
+	NK_TRY(rel->aggregate.is_grouped ? lower_grouped(lowering, rel, input, out, err)
+	                                 : lower_streaming(lowering, rel, input, out, err));
 	(*out)->ordered = rel->aggregate.maintain_order;
 	return NK_OK;
 }
 
-nk_status nk__lower_sort(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out, nk_error *err)
+nk_status nk__lower_sort(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out,
+                         nk_error *err)
 {
 	nk_arena *arena = lowering->query->arena;
 	int n_keys = rel->sort.n_keys, n_columns, *keys, *chosen;
@@ -124,13 +141,20 @@ nk_status nk__lower_sort(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *
 	NK_TRY(NK_ARENA_NEW(arena, &keys, n_keys + 1, err));
 	NK_TRY(NK_ARENA_NEW(arena, &specs, n_keys + 1, err));
 	NK_TRY(NK_ARENA_NEW(arena, &chosen, rel->n_columns + 1, err));
-	NK_TRY(nk__lower_extend(lowering, input, rel->inputs[0], rel->sort.keys, n_keys, keys, &n_columns, &dtypes, err));
+	NK_TRY(nk__lower_extend(lowering, input, rel->inputs[0], rel->sort.keys, n_keys, keys, &n_columns,
+	                        &dtypes, err));
 	for (int i = 0; i < n_keys; i++)
-		specs[i] = (nk_sort_key){.descending = rel->sort.descending[i], .nulls_last = rel->sort.nulls_last[i]};
+		specs[i] =
+			(nk_sort_key){.descending = rel->sort.descending[i], .nulls_last = rel->sort.nulls_last[i]};
 	for (int i = 0; i < rel->n_columns; i++)
 		chosen[i] = nk__lower_position(rel->inputs[0], rel->columns[i]);
-	nk_sort_config config = {.n_columns = n_columns, .dtypes = dtypes, .n_keys = n_keys, .keys = keys, .specs = specs,
-	                         .n_outputs = rel->n_columns, .outputs = chosen};
+	nk_sort_config config = {.n_columns = n_columns,
+	                         .dtypes = dtypes,
+	                         .n_keys = n_keys,
+	                         .keys = keys,
+	                         .specs = specs,
+	                         .n_outputs = rel->n_columns,
+	                         .outputs = chosen};
 	nk_stream *stream;
 	nk_receiver *sink;
 	if (rel->sort.limit >= 0) {
@@ -152,7 +176,8 @@ nk_status nk__lower_sort(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *
 	return NK_OK;
 }
 
-nk_status nk__lower_unique(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out, nk_error *err)
+nk_status nk__lower_unique(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input, nk_pipeline **out,
+                           nk_error *err)
 {
 	nk_arena *arena = lowering->query->arena;
 	const nk_rel *from = rel->inputs[0];
@@ -164,15 +189,20 @@ nk_status nk__lower_unique(nk_lowering *lowering, const nk_rel *rel, nk_pipeline
 		keys[i] = nk__lower_position(from, rel->unique.keys[i]);
 	for (int i = 0; i < from->n_columns; i++)
 		dtypes[i] = nk_binder_column(lowering->query->binder, from->columns[i])->dtype;
-	nk_unique_config config = {.n_columns = from->n_columns, .dtypes = dtypes, .n_keys = rel->unique.n_keys, .keys = keys,
-	                           .keep = rel->unique.keep, .maintain_order = rel->unique.maintain_order};
+	nk_unique_config config = {.n_columns = from->n_columns,
+	                           .dtypes = dtypes,
+	                           .n_keys = rel->unique.n_keys,
+	                           .keys = keys,
+	                           .keep = rel->unique.keep,
+	                           .maintain_order = rel->unique.maintain_order};
 	nk_unique *unique;
 	NK_TRY(nk_unique_new(lowering->exec, &config, rel->counters, &unique, err));
 	NK_TRY(nk__lower_release(lowering, unique_release, unique, err));
 	NK_TRY(nk_pipeline_close(&lowering->pipelines, input, nk_unique_sink(unique), false, err));
 	NK_TRY(nk_pipeline_open(&lowering->pipelines, nk_unique_stream(unique), out, err));
 	(*out)->ordered = rel->unique.maintain_order;
-	bool same = rel->n_columns == from->n_columns && memcmp(rel->columns, from->columns, (size_t)rel->n_columns * sizeof(int)) == 0;
+	bool same = rel->n_columns == from->n_columns &&
+	            memcmp(rel->columns, from->columns, (size_t)rel->n_columns * sizeof(int)) == 0;
 	if (same)
 		return NK_OK;
 

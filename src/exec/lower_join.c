@@ -22,13 +22,10 @@ int nk__join_build_side(const nk_rel *rel)
 	/* The order that is kept is the probe side's. */
 	switch (rel->join.order_kept) {
 	case NK_ORDER_LEFT:
-	case NK_ORDER_LEFT_RIGHT:
-		return 1;
+	case NK_ORDER_LEFT_RIGHT: return 1;
 	case NK_ORDER_RIGHT:
-	case NK_ORDER_RIGHT_LEFT:
-		return rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI ? 1 : 0;
-	case NK_ORDER_NONE:
-		break;
+	case NK_ORDER_RIGHT_LEFT: return rel->join.how == NK_JOIN_SEMI || rel->join.how == NK_JOIN_ANTI ? 1 : 0;
+	case NK_ORDER_NONE: break;
 	}
 	return rel->join.build_left ? 0 : 1;
 }
@@ -43,10 +40,8 @@ static nk_rel *input_with(const nk_rel *rel, int *id)
 		return NULL;
 	const nk_bound *made = NULL;
 	switch (rel->kind) {
-	case NK_REL_FILTER:
-		return rel->inputs[0];
-	case NK_REL_SORT:
-		return rel->sort.limit < 0 ? rel->inputs[0] : NULL;
+	case NK_REL_FILTER: return rel->inputs[0];
+	case NK_REL_SORT: return rel->sort.limit < 0 ? rel->inputs[0] : NULL;
 	case NK_REL_JOIN:
 		for (int i = 0; i < rel->n_inputs; i++)
 			if (nk__lower_position(rel->inputs[i], *id) >= 0)
@@ -57,14 +52,9 @@ static nk_rel *input_with(const nk_rel *rel, int *id)
 			if (rel->unique.keys[i] == *id)
 				return rel->inputs[0];
 		return NULL;
-	case NK_REL_PROJECT:
-		made = rel->project.exprs[at];
-		break;
-	case NK_REL_AGGREGATE:
-		made = at < rel->aggregate.n_keys ? rel->aggregate.keys[at] : NULL;
-		break;
-	default:
-		return NULL;
+	case NK_REL_PROJECT: made = rel->project.exprs[at]; break;
+	case NK_REL_AGGREGATE: made = at < rel->aggregate.n_keys ? rel->aggregate.keys[at] : NULL; break;
+	default: return NULL;
 	}
 	if (!made || made->kind != NK_BOUND_COLUMN)
 		return NULL;
@@ -74,7 +64,8 @@ static nk_rel *input_with(const nk_rel *rel, int *id)
 
 /* Scans whose rows can be dropped when a key of theirs has no partner on the build side. What has other users is left
  * alone. */
-static nk_status offer_filter(nk_lowering *lowering, nk_rel *below, int id, nk_runtime_filter *filter, bool *taken, nk_error *err)
+static nk_status offer_filter(nk_lowering *lowering, nk_rel *below, int id, nk_runtime_filter *filter,
+                              bool *taken, nk_error *err)
 {
 	*taken = false;
 	nk_rel *rel = below;
@@ -89,7 +80,8 @@ static nk_status offer_filter(nk_lowering *lowering, nk_rel *below, int id, nk_r
 	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &grown, rel->scan.n_runtime_filters + 1, err));
 	if (rel->scan.n_runtime_filters)
 		memcpy(grown, rel->scan.runtime_filters, (size_t)rel->scan.n_runtime_filters * sizeof *grown);
-	grown[rel->scan.n_runtime_filters++] = (nk_scan_filter){.filter = filter, .column = rel->scan.source_columns[at]};
+	grown[rel->scan.n_runtime_filters++] =
+		(nk_scan_filter){.filter = filter, .column = rel->scan.source_columns[at]};
 	rel->scan.runtime_filters = grown;
 	*taken = true;
 	return NK_OK;
@@ -98,12 +90,9 @@ static nk_status offer_filter(nk_lowering *lowering, nk_rel *below, int id, nk_r
 static nk_join_output output_kind(const nk_rel *rel, bool build_left)
 {
 	switch (rel->join.how) {
-	case NK_JOIN_SEMI:
-		return build_left ? NK_JOIN_OUTPUT_BUILD_SEMI : NK_JOIN_OUTPUT_SEMI;
-	case NK_JOIN_ANTI:
-		return build_left ? NK_JOIN_OUTPUT_BUILD_ANTI : NK_JOIN_OUTPUT_ANTI;
-	default:
-		return NK_JOIN_OUTPUT_PAIRS;
+	case NK_JOIN_SEMI: return build_left ? NK_JOIN_OUTPUT_BUILD_SEMI : NK_JOIN_OUTPUT_SEMI;
+	case NK_JOIN_ANTI: return build_left ? NK_JOIN_OUTPUT_BUILD_ANTI : NK_JOIN_OUTPUT_ANTI;
+	default: return NK_JOIN_OUTPUT_PAIRS;
 	}
 }
 
@@ -126,7 +115,8 @@ nk_status nk__lower_join_build(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	NK_TRY(NK_ARENA_NEW(arena, &pending->filters, n_keys + 1, err));
 	NK_TRY(NK_ARENA_NEW(arena, &pending->outputs, rel->n_columns + 1, err));
 	const nk_dtype **build_dtypes, **probe_dtypes;
-	NK_TRY(nk__lower_extend(lowering, build, build_rel, build_exprs, n_keys, build_keys, &config->n_build_columns, &build_dtypes, err));
+	NK_TRY(nk__lower_extend(lowering, build, build_rel, build_exprs, n_keys, build_keys,
+	                        &config->n_build_columns, &build_dtypes, err));
 
 	/* The probe side will be extended in the same way once it has been lowered: its layout is known now. */
 	NK_TRY(NK_ARENA_NEW(arena, &probe_dtypes, probe_rel->n_columns + n_keys + 1, err));
@@ -153,8 +143,10 @@ nk_status nk__lower_join_build(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	config->keep_probe = build_left ? preserved_right : preserved_left;
 	config->nulls_equal = rel->join.nulls_equal;
 	config->maintain_order = rel->join.order_kept != NK_ORDER_NONE;
-	bool unique_left = rel->join.validate == NK_VALIDATE_ONE_TO_MANY || rel->join.validate == NK_VALIDATE_ONE_TO_ONE;
-	bool unique_right = rel->join.validate == NK_VALIDATE_MANY_TO_ONE || rel->join.validate == NK_VALIDATE_ONE_TO_ONE;
+	bool unique_left =
+		rel->join.validate == NK_VALIDATE_ONE_TO_MANY || rel->join.validate == NK_VALIDATE_ONE_TO_ONE;
+	bool unique_right =
+		rel->join.validate == NK_VALIDATE_MANY_TO_ONE || rel->join.validate == NK_VALIDATE_ONE_TO_ONE;
 	config->build_must_be_unique = build_left ? unique_left : unique_right;
 	config->probe_must_be_unique = build_left ? unique_right : unique_left;
 	config->validation = unique_left && unique_right ? "1:1" : unique_left ? "1:m" : "m:1";
@@ -211,19 +203,21 @@ nk_status nk__lower_join_build(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	return nk_pipeline_close(&lowering->pipelines, build, nk_join_build(pending->join), false, err);
 }
 
-nk_status nk__lower_join_probe(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *probe, nk_pipeline **out, nk_error *err)
+nk_status nk__lower_join_probe(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *probe,
+                               nk_pipeline **out, nk_error *err)
 {
 	pending_join *pending = lowering->pending[rel->number];
 	int side = nk__join_build_side(rel), n_columns, *positions;
 	const nk_dtype **dtypes;
 	nk_bound **probe_exprs = side == 0 ? rel->join.right_keys : rel->join.left_keys;
 	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &positions, rel->join.n_keys + 1, err));
-	NK_TRY(nk__lower_extend(lowering, probe, rel->inputs[1 - side], probe_exprs, rel->join.n_keys, positions, &n_columns, &dtypes, err));
+	NK_TRY(nk__lower_extend(lowering, probe, rel->inputs[1 - side], probe_exprs, rel->join.n_keys, positions,
+	                        &n_columns, &dtypes, err));
 	NK_TRY(nk_pipeline_attach(&lowering->pipelines, probe, nk_join_probe(pending->join), false, err));
 	bool keeps_order = pending->config->maintain_order;
 	bool ordered = probe->ordered && keeps_order;
-	NK_TRY(nk_pipeline_add_rest(&lowering->pipelines, probe, nk_join_rest(pending->join), nk_join_probe(pending->join), has_rest,
-	                            pending->join, err));
+	NK_TRY(nk_pipeline_add_rest(&lowering->pipelines, probe, nk_join_rest(pending->join),
+	                            nk_join_probe(pending->join), has_rest, pending->join, err));
 	probe->ordered = ordered;
 	*out = probe;
 	return NK_OK;

@@ -63,7 +63,8 @@ static nk_status broadcast(column_stream *self, int64_t n_frame, nk_error *err)
 			continue;
 		if (column->n_rows != 1 || (!is_scalar && config->strict && height != 1))
 			return nk_fail(err, NK_SHAPE,
-			               "column \"%s\" has length %lld, the others %lld; only scalars (aggregates, literals) broadcast",
+			               "column \"%s\" has length %lld, the others %lld; only scalars (aggregates, "
+			               "literals) broadcast",
 			               config->names[i], (long long)column->n_rows, (long long)height);
 		nk_array *constant;
 		NK_TRY(nk_array_new_constant(self->exec->memory, column, height, &constant, err));
@@ -86,7 +87,8 @@ static nk_status map_start(nk_stream *stream, nk_error *err)
 	for (int i = 0; status == NK_OK && i < self->n_input_columns; i++)
 		status = nk_collection_array(self->input, i, 0, n_rows, &inputs[i], err);
 	if (status == NK_OK)
-		status = nk_program_run_columns(self->config.program, self->exec->memory, inputs, n_rows, self->columns, err);
+		status = nk_program_run_columns(self->config.program, self->exec->memory, inputs, n_rows,
+		                                self->columns, err);
 	for (int i = 0; i < self->n_input_columns; i++)
 		nk_array_unref(inputs[i]);
 	free(inputs);
@@ -98,7 +100,8 @@ static nk_status map_start(nk_stream *stream, nk_error *err)
 
 static const nk_stream_ops map_ops = {.start = map_start, .next = next, .free = stream_free};
 
-static nk_status stream_new(const nk_exec *exec, const nk_stream_ops *ops, int n_columns, column_stream **out, nk_error *err)
+static nk_status stream_new(const nk_exec *exec, const nk_stream_ops *ops, int n_columns, column_stream **out,
+                            nk_error *err)
 {
 	column_stream *self = calloc(1, sizeof *self);
 	nk_array **columns = calloc((size_t)n_columns + 1, sizeof *columns);
@@ -115,8 +118,9 @@ static nk_status stream_new(const nk_exec *exec, const nk_stream_ops *ops, int n
 	return NK_OK;
 }
 
-nk_status nk_map_stream_new(const nk_exec *exec, nk_collection *input, int n_input_columns, const nk_map_config *config,
-                            nk_counters *counters, nk_stream **out, nk_error *err)
+nk_status nk_map_stream_new(const nk_exec *exec, nk_collection *input, int n_input_columns,
+                            const nk_map_config *config, nk_counters *counters, nk_stream **out,
+                            nk_error *err)
 {
 	column_stream *self;
 	NK_TRY(stream_new(exec, &map_ops, config->n_outputs, &self, err));
@@ -135,8 +139,10 @@ static nk_status zip_start(nk_stream *stream, nk_error *err)
 	for (int i = 0; i < self->n_inputs; i++) {
 		int64_t n_rows = nk_collection_n_rows(self->inputs[i]);
 		if (i > 0 && n_rows != self->n_rows)
-			return nk_fail(err, NK_SHAPE, "cannot concat horizontally: heights %lld and %lld differ; \"horizontal_extend\" pads",
-			               (long long)self->n_rows, (long long)n_rows);
+			return nk_fail(
+				err, NK_SHAPE,
+				"cannot concat horizontally: heights %lld and %lld differ; \"horizontal_extend\" pads",
+				(long long)self->n_rows, (long long)n_rows);
 		self->n_rows = n_rows;
 		for (int c = 0; c < self->n_columns_of[i]; c++)
 			NK_TRY(nk_collection_array(self->inputs[i], c, 0, n_rows, &self->columns[at++], err));
@@ -147,8 +153,8 @@ static nk_status zip_start(nk_stream *stream, nk_error *err)
 
 static const nk_stream_ops zip_ops = {.start = zip_start, .next = next, .free = stream_free};
 
-nk_status nk_zip_stream_new(const nk_exec *exec, nk_collection *const *inputs, const int *n_columns, int n_inputs, nk_stream **out,
-                            nk_error *err)
+nk_status nk_zip_stream_new(const nk_exec *exec, nk_collection *const *inputs, const int *n_columns,
+                            int n_inputs, nk_stream **out, nk_error *err)
 {
 	int n = 0;
 	for (int i = 0; i < n_inputs; i++)

@@ -21,7 +21,8 @@ nk_status nk__with_order(nk_memory *memory, const nk_batch *batch, nk_batch **ou
 	wider->number = batch->number;
 	for (int c = 0; c < batch->n_columns; c++)
 		wider->columns[c] = nk_array_ref(batch->columns[c]);
-	NK_TRY(nk__order_column(memory, nk_batch_order(batch), batch->n_rows, &wider->columns[batch->n_columns], err));
+	NK_TRY(nk__order_column(memory, nk_batch_order(batch), batch->n_rows, &wider->columns[batch->n_columns],
+	                        err));
 	*out = NK_STEAL(wider);
 	return NK_OK;
 }
@@ -47,13 +48,15 @@ nk_status nk__in_order(nk_memory *memory, nk_pieces *pieces, nk_batch **out, nk_
 	return nk_batch_take(memory, whole, (const uint32_t *)rows->bytes, whole->n_rows, out, err);
 }
 
-nk_status nk__next_slice(const nk_exec *exec, const nk_batch *whole, int64_t *cursor, nk_batch **out, nk_error *err)
+nk_status nk__next_slice(const nk_exec *exec, const nk_batch *whole, int64_t *cursor, nk_batch **out,
+                         nk_error *err)
 {
 	*out = NULL;
 	int64_t first = __atomic_fetch_add(cursor, exec->batch_rows, __ATOMIC_RELAXED);
 	if (!whole || first >= whole->n_rows || nk_exec_stopped(exec))
 		return NK_OK;
-	NK_TRY(nk_batch_slice(exec->memory, whole, first, NK_MIN(exec->batch_rows, whole->n_rows - first), out, err));
+	NK_TRY(nk_batch_slice(exec->memory, whole, first, NK_MIN(exec->batch_rows, whole->n_rows - first), out,
+	                      err));
 	(*out)->morsel = first / exec->batch_rows;
 	(*out)->number = 0;
 	return NK_OK;

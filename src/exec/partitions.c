@@ -51,7 +51,8 @@ static int64_t struct_bytes(int n_workers)
 	return (int64_t)sizeof(nk_partitions) + n_workers * (int64_t)sizeof(worker_state);
 }
 
-nk_status nk_partitions_new(const nk_exec *exec, int n_bits, nk_counters *counters, nk_partitions **out, nk_error *err)
+nk_status nk_partitions_new(const nk_exec *exec, int n_bits, nk_counters *counters, nk_partitions **out,
+                            nk_error *err)
 {
 	NK_ASSERT(n_bits >= 0 && n_bits <= MAX_BITS);
 	void *block;
@@ -127,12 +128,14 @@ bool nk_partitions_have_spilled(const nk_partitions *partitions)
 
 /* ---- Splitting ---- */
 
-static nk_status piece_of(const nk_partitions *partitions, const chunk *held, int partition, nk_batch **out, nk_error *err)
+static nk_status piece_of(const nk_partitions *partitions, const chunk *held, int partition, nk_batch **out,
+                          nk_error *err)
 {
 	int64_t first = held->borders ? held->borders[partition] : 0;
 	int64_t end = held->borders ? held->borders[partition + 1] : held->batch->n_rows;
 	*out = NULL;
-	return first == end ? NK_OK : nk_batch_slice(partitions->exec->memory, held->batch, first, end - first, out, err);
+	return first == end ? NK_OK
+	                    : nk_batch_slice(partitions->exec->memory, held->batch, first, end - first, out, err);
 }
 
 static nk_status worker_spill(nk_partitions *partitions, worker_state *worker, nk_error *err)
@@ -150,9 +153,11 @@ static nk_status worker_spill(nk_partitions *partitions, worker_state *worker, n
 		}
 		region written = {.partition = p};
 		if (status == NK_OK)
-			status = nk_spill_file_write(partitions->file, pieces.batches, pieces.n_batches, &written.place, err);
+			status =
+				nk_spill_file_write(partitions->file, pieces.batches, pieces.n_batches, &written.place, err);
 		if (status == NK_OK && written.place.n_rows > 0)
-			status = NK_GROW(pieces.memory, &worker->regions, &worker->regions_capacity, worker->n_regions + 1, err);
+			status = NK_GROW(pieces.memory, &worker->regions, &worker->regions_capacity,
+			                 worker->n_regions + 1, err);
 		if (status == NK_OK && written.place.n_rows > 0)
 			worker->regions[worker->n_regions++] = written;
 		for (int64_t i = 0; i < pieces.n_batches; i++)
@@ -193,8 +198,8 @@ static nk_status repack_sparse(nk_memory *memory, nk_batch *batch, nk_error *err
 }
 
 /* Rows in partition order, with the borders between partitions. */
-static nk_status chunk_make(const nk_partitions *partitions, nk_batch *batch, const uint64_t *hashes, chunk *out,
-                            nk_error *err)
+static nk_status chunk_make(const nk_partitions *partitions, nk_batch *batch, const uint64_t *hashes,
+                            chunk *out, nk_error *err)
 {
 	nk_memory *memory = partitions->exec->memory;
 	int n_partitions = partitions->n_partitions, shift = 64 - partitions->n_bits;
@@ -217,11 +222,12 @@ static nk_status chunk_make(const nk_partitions *partitions, nk_batch *batch, co
 	return repack_sparse(memory, out->batch, err);
 }
 
-static nk_status split(nk_partitions *partitions, worker_state *worker, nk_batch **batch, const uint64_t *hashes,
-                       nk_error *err)
+static nk_status split(nk_partitions *partitions, worker_state *worker, nk_batch **batch,
+                       const uint64_t *hashes, nk_error *err)
 {
 	chunk held = {.n_unread = partitions->n_partitions};
-	NK_TRY(NK_GROW(partitions->exec->memory, &worker->chunks, &worker->chunks_capacity, worker->n_chunks + 1, err));
+	NK_TRY(NK_GROW(partitions->exec->memory, &worker->chunks, &worker->chunks_capacity, worker->n_chunks + 1,
+	               err));
 	if (partitions->n_bits == 0) {
 		NK_TRY(repack_sparse(partitions->exec->memory, *batch, err));
 		worker->n_rows[0] += (*batch)->n_rows;
@@ -241,8 +247,8 @@ static nk_status split(nk_partitions *partitions, worker_state *worker, nk_batch
 	return NK_OK;
 }
 
-nk_status nk_partitions_split(nk_partitions *partitions, int worker_number, nk_batch *given, const uint64_t *hashes,
-                              nk_error *err)
+nk_status nk_partitions_split(nk_partitions *partitions, int worker_number, nk_batch *given,
+                              const uint64_t *hashes, nk_error *err)
 {
 	NK_AUTO(nk_batch) batch = given;
 	worker_state *worker = &partitions->workers[worker_number];
@@ -270,9 +276,13 @@ nk_status nk_partitions_spill(nk_partitions *partitions, nk_error *err)
 
 /* ---- Reading ---- */
 
-static nk_status add_read(void *data, nk_batch *batch, nk_error *err) { return nk_pieces_add(data, batch, err); }
+static nk_status add_read(void *data, nk_batch *batch, nk_error *err)
+{
+	return nk_pieces_add(data, batch, err);
+}
 
-static nk_status read_worker(nk_partitions *partitions, worker_state *worker, int partition, nk_pieces *out, nk_error *err)
+static nk_status read_worker(nk_partitions *partitions, worker_state *worker, int partition, nk_pieces *out,
+                             nk_error *err)
 {
 	for (int64_t i = 0; i < worker->n_regions; i++)
 		if (worker->regions[i].partition == partition)

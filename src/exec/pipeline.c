@@ -149,8 +149,8 @@ static bool is_satisfied(const nk_pipeline *pipeline)
 static void note_morsel(head_run *run, int64_t morsel)
 {
 	int64_t end = __atomic_load_n(&run->morsel_end, __ATOMIC_RELAXED);
-	while (morsel >= end && !__atomic_compare_exchange_n(&run->morsel_end, &end, morsel + 1, true, __ATOMIC_RELAXED,
-	                                                     __ATOMIC_RELAXED))
+	while (morsel >= end && !__atomic_compare_exchange_n(&run->morsel_end, &end, morsel + 1, true,
+	                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
@@ -193,7 +193,8 @@ static nk_status start_stream(nk_stream *stream, nk_error *err)
 }
 
 /* *n_morsels counts the morsels of the heads that have run. */
-static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head, int64_t *n_morsels, nk_error *err)
+static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head,
+                          int64_t *n_morsels, nk_error *err)
 {
 	head_run run = {exec, pipeline, head, *n_morsels, *n_morsels};
 	NK_TRY(start_stream(head->stream, err));

@@ -13,8 +13,8 @@
 typedef struct nk_head {
 	struct nk_head *next;
 	nk_stream *stream;
-	nk_receiver *first;                     /* NULL until something is attached */
-	bool (*is_needed)(void *data);          /* NULL: always. Asked when its turn comes */
+	nk_receiver *first;            /* NULL until something is attached */
+	bool (*is_needed)(void *data); /* NULL: always. Asked when its turn comes */
 	void *data;
 } nk_head;
 
@@ -23,10 +23,10 @@ typedef struct nk_pipeline {
 	nk_head *heads, *last_head;
 	nk_receiver **receivers; /* all of them, upstream first */
 	int n_receivers, capacity;
-	int n_loose;             /* receivers at the end that have no next: more than one after a union */
+	int n_loose; /* receivers at the end that have no next: more than one after a union */
 	nk_receiver **loose;
-	bool ordered;            /* sequences of what arrives at the end ascend in row order */
-	bool one_worker;         /* rows must come in order, and may stop early */
+	bool ordered;    /* sequences of what arrives at the end ascend in row order */
+	bool one_worker; /* rows must come in order, and may stop early */
 } nk_pipeline;
 
 /* All in the arena; streams and receivers are owned by the pipeline from here on, freed by nk_pipelines_free. */
@@ -37,16 +37,21 @@ typedef struct nk_pipelines {
 } nk_pipelines;
 
 /* Takes over the stream: freed when the arena is. */
-NK_MUST_CHECK nk_status nk_pipeline_open(nk_pipelines *all, nk_stream *stream, nk_pipeline **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_pipeline_open(nk_pipelines *all, nk_stream *stream, nk_pipeline **out,
+                                         nk_error *err);
 /* Attach a step or the sink; takes it over when `owned`. */
-NK_MUST_CHECK nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver, bool owned, nk_error *err);
+NK_MUST_CHECK nk_status nk_pipeline_attach(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *receiver,
+                                           bool owned, nk_error *err);
 /* One more head whose batches enter behind `after`, which was attached before; its turn comes after all others. */
-NK_MUST_CHECK nk_status nk_pipeline_add_rest(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream, nk_receiver *after,
-                                             bool (*is_needed)(void *), void *data, nk_error *err);
+NK_MUST_CHECK nk_status nk_pipeline_add_rest(nk_pipelines *all, nk_pipeline *pipeline, nk_stream *stream,
+                                             nk_receiver *after, bool (*is_needed)(void *), void *data,
+                                             nk_error *err);
 /* Put the heads of `other` behind those of `pipeline`; whatever is attached next receives from both. */
-NK_MUST_CHECK nk_status nk_pipeline_merge(nk_pipelines *all, nk_pipeline *pipeline, nk_pipeline *other, nk_error *err);
+NK_MUST_CHECK nk_status nk_pipeline_merge(nk_pipelines *all, nk_pipeline *pipeline, nk_pipeline *other,
+                                          nk_error *err);
 /* Attach the sink and queue the pipeline to be run. */
-NK_MUST_CHECK nk_status nk_pipeline_close(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *sink, bool owned, nk_error *err);
+NK_MUST_CHECK nk_status nk_pipeline_close(nk_pipelines *all, nk_pipeline *pipeline, nk_receiver *sink,
+                                          bool owned, nk_error *err);
 
 NK_MUST_CHECK nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err);
 

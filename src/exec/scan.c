@@ -12,7 +12,7 @@ typedef struct scan_stream {
 	nk_scan_request request;
 	nk_program **programs; /* owned, n_conjuncts */
 	nk_scan *scan;
-	const int *order;  /* output i is delivered column order[i]; NULL: as delivered */
+	const int *order; /* output i is delivered column order[i]; NULL: as delivered */
 } scan_stream;
 
 static bool column_of(const nk_bound *expr, int *id)
@@ -26,26 +26,23 @@ static bool column_of(const nk_bound *expr, int *id)
 static nk_test_op flipped(nk_test_op op)
 {
 	switch (op) {
-	case NK_TEST_LT:
-		return NK_TEST_GT;
-	case NK_TEST_LE:
-		return NK_TEST_GE;
-	case NK_TEST_GT:
-		return NK_TEST_LT;
-	case NK_TEST_GE:
-		return NK_TEST_LE;
-	default:
-		return op;
+	case NK_TEST_LT: return NK_TEST_GT;
+	case NK_TEST_LE: return NK_TEST_GE;
+	case NK_TEST_GT: return NK_TEST_LT;
+	case NK_TEST_GE: return NK_TEST_LE;
+	default: return op;
 	}
 }
 
 /* What a conjunct says about one column, in terms that statistics can answer. */
-static nk_status recognise(nk_query *query, const nk_bound *expr, nk_scan_conjunct *conjunct, int *id, nk_error *err)
+static nk_status recognise(nk_query *query, const nk_bound *expr, nk_scan_conjunct *conjunct, int *id,
+                           nk_error *err)
 {
 	static const struct {
 		const char *name;
 		nk_test_op op;
-	} comparisons[] = {{"eq", NK_TEST_EQ}, {"lt", NK_TEST_LT}, {"le", NK_TEST_LE}, {"gt", NK_TEST_GT}, {"ge", NK_TEST_GE}, {"str.starts_with", NK_TEST_STARTS}};
+	} comparisons[] = {{"eq", NK_TEST_EQ}, {"lt", NK_TEST_LT}, {"le", NK_TEST_LE},
+	                   {"gt", NK_TEST_GT}, {"ge", NK_TEST_GE}, {"str.starts_with", NK_TEST_STARTS}};
 	conjunct->op = NK_TEST_NONE;
 	if (expr->kind != NK_BOUND_CALL)
 		return NK_OK;
@@ -63,8 +60,9 @@ static nk_status recognise(nk_query *query, const nk_bound *expr, nk_scan_conjun
 			continue;
 		for (int side = 0; side < 2; side++) {
 			const nk_bound *literal = expr->args[1 - side];
-			if (!column_of(expr->args[side], id) || literal->kind != NK_BOUND_LITERAL || literal->value.is_null ||
-			    literal->dtype != expr->args[side]->dtype || (side == 1 && comparisons[i].op == NK_TEST_STARTS))
+			if (!column_of(expr->args[side], id) || literal->kind != NK_BOUND_LITERAL ||
+			    literal->value.is_null || literal->dtype != expr->args[side]->dtype ||
+			    (side == 1 && comparisons[i].op == NK_TEST_STARTS))
 				continue;
 			conjunct->op = side == 0 ? comparisons[i].op : flipped(comparisons[i].op);
 			conjunct->n_values = 1;
@@ -77,7 +75,8 @@ static nk_status recognise(nk_query *query, const nk_bound *expr, nk_scan_conjun
 		const nk_array *list = literal->array;
 		if ((literal->kind != NK_BOUND_LITERAL && literal->kind != NK_BOUND_SERIES) || !list)
 			return NK_OK;
-		if (list->dtype->id == NK_TYPE_LIST && list->n_rows >= 1 && list->encoding != NK_DICTIONARY && list->values) {
+		if (list->dtype->id == NK_TYPE_LIST && list->n_rows >= 1 && list->encoding != NK_DICTIONARY &&
+		    list->values) {
 			const int64_t *offsets = list->values;
 			const nk_array *items = list->children[0];
 			int64_t n = offsets[1] - offsets[0];
@@ -108,7 +107,8 @@ static int source_column_of(const nk_rel *rel, int id)
 	return -1;
 }
 
-static nk_status build_conjunct(scan_stream *self, const nk_bound *expr, nk_scan_conjunct *conjunct, nk_program **program, nk_error *err)
+static nk_status build_conjunct(scan_stream *self, const nk_bound *expr, nk_scan_conjunct *conjunct,
+                                nk_program **program, nk_error *err)
 {
 	int tested = -1, *slots, *positions;
 	NK_TRY(recognise(self->query, expr, conjunct, &tested, err));
@@ -118,7 +118,8 @@ static nk_status build_conjunct(scan_stream *self, const nk_bound *expr, nk_scan
 		slots[i] = expr->columns[i];
 		positions[i] = source_column_of(self->rel, expr->columns[i]);
 		if (positions[i] < 0)
-			return nk_fail(err, NK_COLUMN_NOT_FOUND, "a pushed-down predicate uses a column that the scan does not have");
+			return nk_fail(err, NK_COLUMN_NOT_FOUND,
+			               "a pushed-down predicate uses a column that the scan does not have");
 	}
 	nk_bound *root = (nk_bound *)expr;
 	NK_TRY(nk_program_new(self->exec->memory, &root, 1, slots, expr->n_columns, program, err));
@@ -167,7 +168,8 @@ static void stream_free(nk_stream *stream)
 
 static const nk_stream_ops ops = {.start = start, .next = next, .free = stream_free};
 
-nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel *rel, nk_stream **out, nk_error *err)
+nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel *rel, nk_stream **out,
+                             nk_error *err)
 {
 	scan_stream *self;
 	NK_TRY(NK_ARENA_NEW(query->arena, &self, 1, err));
@@ -206,7 +208,8 @@ nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel 
 	NK_TRY(NK_ARENA_NEW(query->arena, &self->programs, rel->scan.n_conjuncts + 1, err));
 	request->conjuncts = conjuncts;
 	for (int i = 0; i < rel->scan.n_conjuncts; i++) {
-		nk_status status = build_conjunct(self, rel->scan.conjuncts[i], &conjuncts[i], &self->programs[i], err);
+		nk_status status =
+			build_conjunct(self, rel->scan.conjuncts[i], &conjuncts[i], &self->programs[i], err);
 		if (status != NK_OK) {
 			stream_free(&self->stream);
 			return status;

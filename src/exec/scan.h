@@ -7,6 +7,7 @@
 #include "plan/rel.h"
 
 /* Lives in the query's arena but for what free releases. The scan is opened when the stream is started. */
-NK_MUST_CHECK nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel *rel, nk_stream **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel *rel,
+                                           nk_stream **out, nk_error *err);
 
 #endif

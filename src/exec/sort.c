@@ -32,10 +32,13 @@ struct nk_sort {
 };
 
 static inline nk_sort *of_sink(nk_receiver *sink) { return (nk_sort *)sink; }
-static inline nk_sort *of_stream(nk_stream *stream) { return (nk_sort *)((char *)stream - offsetof(nk_sort, stream)); }
+static inline nk_sort *of_stream(nk_stream *stream)
+{
+	return (nk_sort *)((char *)stream - offsetof(nk_sort, stream));
+}
 
-nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config, nk_buffer **out,
-                             nk_error *err)
+nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config,
+                             nk_buffer **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) keys = NULL, *positions = NULL;
 	NK_TRY(nk_buffer_new(memory, config->n_keys * (int64_t)sizeof(nk_array *), &keys, err));
@@ -43,20 +46,21 @@ nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows, const nk_s
 	nk_array **list = (nk_array **)keys->bytes;
 	for (int k = 0; k < config->n_keys; k++)
 		list[k] = rows->columns[config->keys[k]];
-	NK_TRY(nk_sort_rows(memory, list, config->specs, config->n_keys, rows->n_rows, (uint32_t *)positions->bytes, err));
+	NK_TRY(nk_sort_rows(memory, list, config->specs, config->n_keys, rows->n_rows,
+	                    (uint32_t *)positions->bytes, err));
 	*out = NK_STEAL(positions);
 	return NK_OK;
 }
 
-nk_status nk__sort_take(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config, const uint32_t *positions,
-                        int64_t n, nk_batch **out, nk_error *err)
+nk_status nk__sort_take(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config,
+                        const uint32_t *positions, int64_t n, nk_batch **out, nk_error *err)
 {
 	int n_outputs = config->n_outputs < 0 ? config->n_columns : config->n_outputs;
 	NK_AUTO(nk_batch) batch = NULL;
 	NK_TRY(nk_batch_new(n_outputs, n, &batch, err));
 	for (int o = 0; o < n_outputs; o++)
-		NK_TRY(nk_array_take(memory, rows->columns[config->n_outputs < 0 ? o : config->outputs[o]], positions, n,
-		                     &batch->columns[o], err));
+		NK_TRY(nk_array_take(memory, rows->columns[config->n_outputs < 0 ? o : config->outputs[o]], positions,
+		                     n, &batch->columns[o], err));
 	*out = NK_STEAL(batch);
 	return NK_OK;
 }
@@ -122,7 +126,8 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 	if (status == NK_OK)
 		status = nk_pieces_sort(&all, err);
 	if (status == NK_OK && all.n_batches)
-		status = nk_pieces_concat(&all, memory, sort->config.dtypes, sort->config.n_columns, &sort->rows, err);
+		status =
+			nk_pieces_concat(&all, memory, sort->config.dtypes, sort->config.n_columns, &sort->rows, err);
 	nk_pieces_release(&all);
 	NK_TRY(status);
 	sort->stream.n_rows_hint = sort->rows ? sort->rows->n_rows : 0;
@@ -148,7 +153,8 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 		int64_t first = __atomic_fetch_add(&sort->next, batch_rows, __ATOMIC_RELAXED);
 		if (first >= sort->rows->n_rows || nk_exec_stopped(sort->exec))
 			return NK_OK;
-		NK_TRY(nk__sort_take(sort->exec->memory, sort->rows, &sort->config, (const uint32_t *)sort->positions->bytes + first,
+		NK_TRY(nk__sort_take(sort->exec->memory, sort->rows, &sort->config,
+		                     (const uint32_t *)sort->positions->bytes + first,
 		                     NK_MIN(batch_rows, sort->rows->n_rows - first), out, err));
 		(*out)->morsel = first / batch_rows;
 	}
@@ -167,7 +173,8 @@ static int64_t struct_bytes(const nk_exec *exec)
 	return (int64_t)sizeof(nk_sort) + exec->n_workers * (int64_t)sizeof(worker_state);
 }
 
-nk_status nk_sort_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters, nk_sort **out, nk_error *err)
+nk_status nk_sort_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters, nk_sort **out,
+                      nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(exec->memory, struct_bytes(exec), &block, err));

@@ -19,8 +19,8 @@ typedef struct nk_sort_config {
 
 typedef struct nk_sort nk_sort;
 
-NK_MUST_CHECK nk_status nk_sort_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters, nk_sort **out,
-                                    nk_error *err);
+NK_MUST_CHECK nk_status nk_sort_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters,
+                                    nk_sort **out, nk_error *err);
 void nk_sort_free(nk_sort *sort);
 nk_receiver *nk_sort_sink(nk_sort *sort);
 nk_stream *nk_sort_stream(nk_sort *sort);

@@ -29,8 +29,8 @@ struct nk__sort_runs {
 	int64_t n_heap;
 };
 
-nk_status nk__sort_runs_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters, nk__sort_runs **out,
-                            nk_error *err)
+nk_status nk__sort_runs_new(const nk_exec *exec, const nk_sort_config *config, nk_counters *counters,
+                            nk__sort_runs **out, nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(exec->memory, sizeof(nk__sort_runs), &block, err));
@@ -39,7 +39,8 @@ nk_status nk__sort_runs_new(const nk_exec *exec, const nk_sort_config *config, n
 	pthread_mutex_init(&runs->lock, NULL);
 	nk_status status = nk_spill_file_new(exec, counters, &runs->file, err);
 	if (status == NK_OK)
-		status = nk_alloc(exec->memory, (config->n_keys + 1) * (int64_t)sizeof *runs->specs, (void **)&runs->specs, err);
+		status = nk_alloc(exec->memory, (config->n_keys + 1) * (int64_t)sizeof *runs->specs,
+		                  (void **)&runs->specs, err);
 	if (status != NK_OK) {
 		nk__sort_runs_free(runs);
 		return status;
@@ -50,7 +51,10 @@ nk_status nk__sort_runs_new(const nk_exec *exec, const nk_sort_config *config, n
 	return NK_OK;
 }
 
-static int64_t keys_bytes(const nk__sort_runs *runs) { return (runs->config->n_keys + 1) * (int64_t)sizeof(nk_array *); }
+static int64_t keys_bytes(const nk__sort_runs *runs)
+{
+	return (runs->config->n_keys + 1) * (int64_t)sizeof(nk_array *);
+}
 
 static void run_free(nk__sort_runs *runs, run *done)
 {
@@ -80,13 +84,15 @@ int64_t nk__sort_runs_n_rows(const nk__sort_runs *runs) { return runs->n_rows; }
 
 /* ---- Writing ---- */
 
-static nk_status run_write(nk__sort_runs *runs, run *made, const nk_batch *rows, const uint32_t *positions, nk_error *err)
+static nk_status run_write(nk__sort_runs *runs, run *made, const nk_batch *rows, const uint32_t *positions,
+                           nk_error *err)
 {
 	nk_memory *memory = runs->exec->memory;
 	int64_t batch_rows = runs->exec->batch_rows;
 	for (int64_t first = 0; first < rows->n_rows; first += batch_rows) {
 		NK_AUTO(nk_batch) batch = NULL;
-		NK_TRY(nk_batch_take(memory, rows, positions + first, NK_MIN(batch_rows, rows->n_rows - first), &batch, err));
+		NK_TRY(nk_batch_take(memory, rows, positions + first, NK_MIN(batch_rows, rows->n_rows - first),
+		                     &batch, err));
 		NK_TRY(NK_GROW(memory, &made->places, &made->capacity, made->n_places + 1, err));
 		NK_TRY(nk_spill_file_write(runs->file, &batch, 1, &made->places[made->n_places], err));
 		made->n_places++;
@@ -198,7 +204,8 @@ typedef struct picks {
 /* Rows of the run's batch are about to be picked: keep the batch. */
 static nk_status pick_from(nk__sort_runs *runs, picks *picked, run *top, nk_error *err)
 {
-	NK_TRY(NK_GROW(runs->exec->memory, &picked->begins, &picked->begins_capacity, picked->from.n_batches + 1, err));
+	NK_TRY(NK_GROW(runs->exec->memory, &picked->begins, &picked->begins_capacity, picked->from.n_batches + 1,
+	               err));
 	nk_batch *shared;
 	NK_TRY(nk_batch_slice(runs->exec->memory, top->batch, 0, top->batch->n_rows, &shared, err));
 	top->number = picked->from.n_batches;

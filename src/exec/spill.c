@@ -66,7 +66,8 @@ static nk_status file_open_locked(nk_spill_file *file, const nk_batch *first, nk
 	snprintf(path, sizeof path, "%s/nanuk-spill-XXXXXX", folder_of(file));
 	file->fd = mkostemp(path, O_CLOEXEC);
 	if (file->fd < 0)
-		return nk_fail(err, NK_IO, "cannot make a file to spill to in %s: %s", folder_of(file), strerror(errno));
+		return nk_fail(err, NK_IO, "cannot make a file to spill to in %s: %s", folder_of(file),
+		               strerror(errno));
 	unlink(path);
 	return NK_OK;
 }
@@ -95,9 +96,10 @@ static nk_status write_at(nk_spill_file *file, const uint8_t *bytes, int64_t n, 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return nk_fail(err, NK_IO, "spilling %lld bytes to %s failed: %s; free space there, set another "
-			               "spill folder or raise the memory limit", (long long)n, folder_of(file),
-			               done < 0 ? strerror(errno) : "the disk is full");
+			return nk_fail(err, NK_IO,
+			               "spilling %lld bytes to %s failed: %s; free space there, set another "
+			               "spill folder or raise the memory limit",
+			               (long long)n, folder_of(file), done < 0 ? strerror(errno) : "the disk is full");
 		bytes += done;
 		offset += done;
 		n -= done;
@@ -133,15 +135,11 @@ static nk_status put(writer *to, const void *bytes, int64_t n, nk_error *err)
 static int64_t values_bytes(nk_physical physical, int64_t n_rows)
 {
 	switch (physical) {
-	case NK_PHYSICAL_BOOL:
-		return nk_bitmap_bytes(n_rows);
-	case NK_PHYSICAL_LIST:
-		return (n_rows + 1) * 8;
+	case NK_PHYSICAL_BOOL: return nk_bitmap_bytes(n_rows);
+	case NK_PHYSICAL_LIST: return (n_rows + 1) * 8;
 	case NK_PHYSICAL_NONE:
-	case NK_PHYSICAL_STRUCT:
-		return 0;
-	default:
-		return n_rows * nk_physical_size(physical);
+	case NK_PHYSICAL_STRUCT: return 0;
+	default: return n_rows * nk_physical_size(physical);
 	}
 }
 
@@ -159,8 +157,10 @@ static nk_status put_array(writer *to, nk_array *given, nk_error *err)
 		NK_TRY(nk_array_repack(memory, flat, &array, err));
 	else
 		array = nk_array_ref(flat);
-	array_header header = {.physical = (int32_t)array->physical, .has_validity = array->validity != NULL,
-	                       .n_rows = array->n_rows, .n_nulls = array->n_nulls};
+	array_header header = {.physical = (int32_t)array->physical,
+	                       .has_validity = array->validity != NULL,
+	                       .n_rows = array->n_rows,
+	                       .n_nulls = array->n_nulls};
 	const nk_heap *heap = array->physical == NK_PHYSICAL_VIEW ? array->heap : NULL;
 	if (heap && heap->n_buffers > 1)
 		return nk_fail(err, NK_COMPUTE, "more than 4 GiB of text in one batch cannot be spilled");
@@ -178,7 +178,8 @@ static nk_status put_array(writer *to, nk_array *given, nk_error *err)
 			NK_TRY(put(to, &rebased, 8, err));
 		}
 		NK_AUTO(nk_array) items = NULL;
-		NK_TRY(nk_array_slice(memory, array->children[0], offsets[0], offsets[array->n_rows] - offsets[0], &items, err));
+		NK_TRY(nk_array_slice(memory, array->children[0], offsets[0], offsets[array->n_rows] - offsets[0],
+		                      &items, err));
 		return put_array(to, items, err);
 	}
 	for (int f = 0; array->physical == NK_PHYSICAL_STRUCT && f < array->n_children; f++)
@@ -205,8 +206,8 @@ static nk_status put_batches(writer *to, nk_batch *const *batches, int64_t n_bat
 	return to->block ? writer_flush(to, err) : NK_OK;
 }
 
-nk_status nk_spill_file_write(nk_spill_file *file, nk_batch *const *batches, int64_t n_batches, nk_spill_place *place,
-                              nk_error *err)
+nk_status nk_spill_file_write(nk_spill_file *file, nk_batch *const *batches, int64_t n_batches,
+                              nk_spill_place *place, nk_error *err)
 {
 	*place = (nk_spill_place){0};
 	if (n_batches == 0)
@@ -266,8 +267,8 @@ static nk_status get_array(reader *from, const nk_dtype *dtype, nk_array **out, 
 		NK_TRY(get_buffer(from, values_bytes(physical, header.n_rows), &values, err));
 		nk_array *items;
 		NK_TRY(get_array(from, dtype->fields[0].dtype, &items, err));
-		return nk_array_new_list(dtype, header.n_rows, NK_STEAL(values), items, NK_STEAL(validity), header.n_nulls, out,
-		                         err);
+		return nk_array_new_list(dtype, header.n_rows, NK_STEAL(values), items, NK_STEAL(validity),
+		                         header.n_nulls, out, err);
 	}
 	if (physical == NK_PHYSICAL_STRUCT) {
 		nk_array **fields = calloc((size_t)dtype->n_fields + 1, sizeof *fields);
@@ -279,7 +280,8 @@ static nk_status get_array(reader *from, const nk_dtype *dtype, nk_array **out, 
 			if ((status = get_array(from, dtype->fields[n].dtype, &fields[n], err)) == NK_OK)
 				n++;
 		if (status == NK_OK)
-			status = nk_array_new_struct(dtype, header.n_rows, fields, NK_STEAL(validity), header.n_nulls, out, err);
+			status = nk_array_new_struct(dtype, header.n_rows, fields, NK_STEAL(validity), header.n_nulls,
+			                             out, err);
 		else
 			while (n-- > 0)
 				nk_array_unref(fields[n]);
@@ -293,8 +295,8 @@ static nk_status get_array(reader *from, const nk_dtype *dtype, nk_array **out, 
 		NK_TRY(get_buffer(from, header.n_heap_bytes, &text, err));
 		NK_TRY(nk_heap_new(&text, 1, &heap, err));
 	}
-	return nk_array_new_flat(dtype, physical, header.n_rows, NK_STEAL(values), NK_STEAL(validity), header.n_nulls,
-	                         NK_STEAL(heap), out, err);
+	return nk_array_new_flat(dtype, physical, header.n_rows, NK_STEAL(values), NK_STEAL(validity),
+	                         header.n_nulls, NK_STEAL(heap), out, err);
 }
 
 static nk_status get_batch(reader *from, const nk_spill_file *file, nk_batch **out, nk_error *err)
@@ -312,7 +314,8 @@ static nk_status get_batch(reader *from, const nk_spill_file *file, nk_batch **o
 }
 
 nk_status nk_spill_file_read(nk_spill_file *file, const nk_spill_place *place,
-                             nk_status (*each)(void *data, nk_batch *batch, nk_error *err), void *data, nk_error *err)
+                             nk_status (*each)(void *data, nk_batch *batch, nk_error *err), void *data,
+                             nk_error *err)
 {
 	NK_AUTO(nk_buffer) region = NULL;
 	NK_TRY(nk_buffer_new(file->exec->memory, place->n_bytes, &region, err));

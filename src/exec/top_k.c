@@ -10,8 +10,8 @@
 enum { PRUNE_ROWS = 1 << 14 };
 
 typedef struct worker_state {
-	nk_pieces held;      /* with orders */
-	nk_batch *best;      /* sorted, n_wanted rows: what to beat; also in held */
+	nk_pieces held; /* with orders */
+	nk_batch *best; /* sorted, n_wanted rows: what to beat; also in held */
 	char padding[64];
 } worker_state;
 
@@ -30,7 +30,10 @@ struct nk_top_k {
 };
 
 static inline nk_top_k *of_sink(nk_receiver *sink) { return (nk_top_k *)sink; }
-static inline nk_top_k *of_stream(nk_stream *stream) { return (nk_top_k *)((char *)stream - offsetof(nk_top_k, stream)); }
+static inline nk_top_k *of_stream(nk_stream *stream)
+{
+	return (nk_top_k *)((char *)stream - offsetof(nk_top_k, stream));
+}
 
 /* Sort what is held and keep the first n_wanted rows, in one batch. */
 static nk_status prune(nk_top_k *top, nk_pieces *held, nk_batch **best, nk_error *err)
@@ -40,8 +43,8 @@ static nk_status prune(nk_top_k *top, nk_pieces *held, nk_batch **best, nk_error
 	NK_AUTO(nk_buffer) positions = NULL;
 	NK_TRY(nk_pieces_concat(held, memory, NULL, top->inner.n_columns, &rows, err));
 	NK_TRY(nk__sort_positions(memory, rows, &top->inner, &positions, err));
-	NK_TRY(nk__sort_take(memory, rows, &top->inner, (const uint32_t *)positions->bytes, NK_MIN(rows->n_rows, top->n_wanted),
-	                     &kept, err));
+	NK_TRY(nk__sort_take(memory, rows, &top->inner, (const uint32_t *)positions->bytes,
+	                     NK_MIN(rows->n_rows, top->n_wanted), &kept, err));
 	/* Text of rows that were dropped goes with them. */
 	for (int c = 0; c < kept->n_columns; c++) {
 		nk_array *array = kept->columns[c], *packed;
@@ -158,8 +161,8 @@ static int64_t struct_bytes(const nk_exec *exec)
 	return (int64_t)sizeof(nk_top_k) + exec->n_workers * (int64_t)sizeof(worker_state);
 }
 
-nk_status nk_top_k_new(const nk_exec *exec, const nk_sort_config *config, int64_t offset, int64_t limit, nk_counters *counters,
-                       nk_top_k **out, nk_error *err)
+nk_status nk_top_k_new(const nk_exec *exec, const nk_sort_config *config, int64_t offset, int64_t limit,
+                       nk_counters *counters, nk_top_k **out, nk_error *err)
 {
 	void *block;
 	int n_keys = config->n_keys;
@@ -167,16 +170,19 @@ nk_status nk_top_k_new(const nk_exec *exec, const nk_sort_config *config, int64_
 	memset(block, 0, (size_t)struct_bytes(exec));
 	nk_top_k *top = block;
 	top->sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
-	top->stream = (nk_stream){.ops = &stream_ops, .n_rows_hint = limit, .ordered = true, .counters = counters};
+	top->stream =
+		(nk_stream){.ops = &stream_ops, .n_rows_hint = limit, .ordered = true, .counters = counters};
 	top->exec = exec;
 	top->config = *config;
 	top->offset = offset;
 	top->n_wanted = limit > 0 ? offset + limit : 0;
 	for (int w = 0; w < exec->n_workers; w++)
 		top->workers[w].held.memory = exec->memory;
-	nk_status status = nk_alloc(exec->memory, (n_keys + 1) * (int64_t)sizeof(int), (void **)&top->inner_keys, err);
+	nk_status status =
+		nk_alloc(exec->memory, (n_keys + 1) * (int64_t)sizeof(int), (void **)&top->inner_keys, err);
 	if (status == NK_OK)
-		status = nk_alloc(exec->memory, (n_keys + 1) * (int64_t)sizeof(nk_sort_key), (void **)&top->inner_specs, err);
+		status = nk_alloc(exec->memory, (n_keys + 1) * (int64_t)sizeof(nk_sort_key),
+		                  (void **)&top->inner_specs, err);
 	if (status != NK_OK) {
 		nk_top_k_free(top);
 		return status;
@@ -185,8 +191,11 @@ nk_status nk_top_k_new(const nk_exec *exec, const nk_sort_config *config, int64_
 	memcpy(top->inner_specs, config->specs, sizeof(nk_sort_key) * (size_t)n_keys);
 	top->inner_keys[n_keys] = config->n_columns;
 	top->inner_specs[n_keys] = (nk_sort_key){0};
-	top->inner = (nk_sort_config){.n_columns = config->n_columns + 1, .n_keys = n_keys + 1, .keys = top->inner_keys,
-	                              .specs = top->inner_specs, .n_outputs = -1};
+	top->inner = (nk_sort_config){.n_columns = config->n_columns + 1,
+	                              .n_keys = n_keys + 1,
+	                              .keys = top->inner_keys,
+	                              .specs = top->inner_specs,
+	                              .n_outputs = -1};
 	*out = top;
 	return NK_OK;
 }

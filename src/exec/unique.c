@@ -77,7 +77,8 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 }
 
 /* The row kept of each group: groups in order of first appearance. */
-static int64_t choose_rows(const uint32_t *groups, int64_t n_rows, int64_t n_groups, nk_keep keep, uint32_t *rows)
+static int64_t choose_rows(const uint32_t *groups, int64_t n_rows, int64_t n_groups, nk_keep keep,
+                           uint32_t *rows)
 {
 	memset(rows, 0xff, (size_t)n_groups * 4);
 	uint32_t none = UINT32_MAX, dropped = UINT32_MAX - 1;
@@ -98,7 +99,8 @@ static int64_t choose_rows(const uint32_t *groups, int64_t n_rows, int64_t n_gro
 	return n;
 }
 
-static nk_status make(const nk__keyed_rows *keyed, const nk_batch *rows, bool with_order, nk_batch **out, nk_error *err)
+static nk_status make(const nk__keyed_rows *keyed, const nk_batch *rows, bool with_order, nk_batch **out,
+                      nk_error *err)
 {
 	const nk_unique *unique = keyed->owner;
 	nk_memory *memory = keyed->exec->memory;
@@ -108,7 +110,8 @@ static nk_status make(const nk__keyed_rows *keyed, const nk_batch *rows, bool wi
 	NK_TRY(nk__keyed_rows_group(keyed, rows, &table, (uint32_t *)groups->bytes, err));
 	int64_t n_groups = nk_group_table_n_groups(table);
 	NK_TRY(nk_buffer_new(memory, n_groups * 4, &kept, err));
-	int64_t n = choose_rows((const uint32_t *)groups->bytes, rows->n_rows, n_groups, unique->config.keep, (uint32_t *)kept->bytes);
+	int64_t n = choose_rows((const uint32_t *)groups->bytes, rows->n_rows, n_groups, unique->config.keep,
+	                        (uint32_t *)kept->bytes);
 	NK_AUTO(nk_batch) result = NULL;
 	NK_TRY(nk_batch_take(memory, rows, (const uint32_t *)kept->bytes, n, &result, err));
 	if (!with_order) {
@@ -119,7 +122,9 @@ static nk_status make(const nk__keyed_rows *keyed, const nk_batch *rows, bool wi
 	return NK_OK;
 }
 
-static const nk_receiver_ops sink_ops = {.push = push, .flush = nk__keyed_rows_flush, .finish = nk__keyed_rows_finish,
+static const nk_receiver_ops sink_ops = {.push = push,
+                                         .flush = nk__keyed_rows_flush,
+                                         .finish = nk__keyed_rows_finish,
                                          .free = nk__keyed_rows_sink_free};
 
 static int64_t seen_bytes(const nk_exec *exec) { return exec->n_workers * (int64_t)sizeof(seen); }
@@ -135,8 +140,8 @@ static void release(nk_unique *unique, const nk_exec *exec)
 	nk_free(exec->memory, unique, sizeof *unique);
 }
 
-nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config, nk_counters *counters, nk_unique **out,
-                        nk_error *err)
+nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config, nk_counters *counters,
+                        nk_unique **out, nk_error *err)
 {
 	void *block;
 	NK_TRY(nk_alloc(exec->memory, sizeof(nk_unique), &block, err));
@@ -147,8 +152,8 @@ nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config, nk_
 	if (status == NK_OK)
 		memset(unique->seen, 0, (size_t)seen_bytes(exec));
 	if (status == NK_OK)
-		status = nk__keyed_rows_init(&unique->keyed, exec, counters, config->dtypes, config->n_columns, config->keys,
-		                             config->n_keys, config->maintain_order, make, unique, err);
+		status = nk__keyed_rows_init(&unique->keyed, exec, counters, config->dtypes, config->n_columns,
+		                             config->keys, config->n_keys, config->maintain_order, make, unique, err);
 	if (status != NK_OK) {
 		release(unique, exec);
 		return status;

@@ -16,8 +16,8 @@ typedef struct nk_unique_config {
 
 typedef struct nk_unique nk_unique;
 
-NK_MUST_CHECK nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config, nk_counters *counters,
-                                      nk_unique **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config,
+                                      nk_counters *counters, nk_unique **out, nk_error *err);
 void nk_unique_free(nk_unique *unique);
 nk_receiver *nk_unique_sink(nk_unique *unique);
 nk_stream *nk_unique_stream(nk_unique *unique);

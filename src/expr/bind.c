@@ -113,7 +113,7 @@ static nk_status order_build(order *o, const nk_expr *root, nk_error *err)
 typedef struct context {
 	nk_binder *binder;
 	const nk_scope *scope;
-	nk_field *fields; /* of the scope */
+	nk_field *fields;        /* of the scope */
 	const nk_field *visible; /* those that selectors see: all but the hidden ones */
 	const int *visible_ids;
 	int n_visible;
@@ -150,8 +150,8 @@ static int chosen(const choice *choices, int n_choices, const nk_expr *node, int
 }
 
 /* The name that a result gets in expansion k. `from_root` ignores aliases: prefixes and keep apply to the column. */
-static nk_status output_name(const context *c, const nk_expr *expr, const choice *choices, int n_choices, int k,
-                             const char *first_argument, const char **out, nk_error *err)
+static nk_status output_name(const context *c, const nk_expr *expr, const choice *choices, int n_choices,
+                             int k, const char *first_argument, const char **out, nk_error *err)
 {
 	const nk_expr *renames[16];
 	int n_renames = 0;
@@ -159,18 +159,14 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 	while (!name)
 		switch (expr->kind) {
 		case NK_EXPR_COLUMN:
-		case NK_EXPR_SERIES:
-			name = expr->name;
-			break;
+		case NK_EXPR_SERIES: name = expr->name; break;
 		case NK_EXPR_ALIAS:
 			if (n_renames)
 				expr = expr->args[0];
 			else
 				name = expr->name;
 			break;
-		case NK_EXPR_LITERAL:
-			name = "literal";
-			break;
+		case NK_EXPR_LITERAL: name = "literal"; break;
 		case NK_EXPR_SELECTOR:
 			for (int i = 0; i < n_choices; i++)
 				if (choices[i].selector == expr)
@@ -178,12 +174,14 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 			break;
 		case NK_EXPR_RENAME:
 			if (n_renames == NK_COUNT(renames))
-				return nk_fail(err, NK_INVALID_OPERATION, "more than %d renames on one expression", NK_COUNT(renames));
+				return nk_fail(err, NK_INVALID_OPERATION, "more than %d renames on one expression",
+				               NK_COUNT(renames));
 			renames[n_renames++] = expr;
 			expr = expr->args[0];
 			break;
 		case NK_EXPR_CALL:
-			if (expr->func->fixed_name && (expr->n_args == 0 || strcmp(expr->func->fixed_name, expr->func->name) != 0))
+			if (expr->func->fixed_name &&
+			    (expr->n_args == 0 || strcmp(expr->func->fixed_name, expr->func->name) != 0))
 				name = expr->func->fixed_name;
 			else if (expr->n_args == 0)
 				name = expr->func->name;
@@ -193,22 +191,20 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 				name = field >= 0 ? of->fields[field].name : nk__expr_field_name(expr);
 				if (!name)
 					return nk_fail(err, NK_VALUE, "`struct.field` needs the name of a field");
-			}
-			else if (expr->func->expands_selectors && first_argument)
+			} else if (expr->func->expands_selectors && first_argument)
 				name = first_argument;
 			else
 				expr = expr->args[strcmp(expr->func->name, "when") == 0 ? 1 : 0];
 			break;
-		case NK_EXPR_OVER:
-			expr = expr->args[0];
-			break;
+		case NK_EXPR_OVER: expr = expr->args[0]; break;
 		}
 	/* The outermost rename wins over the ones inside it: each undoes what came before. */
 	if (n_renames && renames[0]->rename != NK_RENAME_KEEP) {
 		const nk_expr *rename = renames[0];
 		size_t n_name = strlen(name), n_affix = rename->name ? strlen(rename->name) : 0;
 		char *made;
-		NK_TRY(nk_arena_alloc(nk_binder_arena(c->binder), (int64_t)(n_name + n_affix) + 1, (void **)&made, err));
+		NK_TRY(
+			nk_arena_alloc(nk_binder_arena(c->binder), (int64_t)(n_name + n_affix) + 1, (void **)&made, err));
 		if (rename->rename == NK_RENAME_PREFIX) {
 			memcpy(made, rename->name, n_affix);
 			memcpy(made + n_affix, name, n_name);
@@ -217,7 +213,8 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 			if (rename->rename == NK_RENAME_SUFFIX)
 				memcpy(made + n_name, rename->name, n_affix);
 			for (size_t i = 0; i < n_name && rename->rename != NK_RENAME_SUFFIX; i++)
-				made[i] = (char)(rename->rename == NK_RENAME_UPPER ? toupper((unsigned char)made[i]) : tolower((unsigned char)made[i]));
+				made[i] = (char)(rename->rename == NK_RENAME_UPPER ? toupper((unsigned char)made[i])
+				                                                   : tolower((unsigned char)made[i]));
 		}
 		*out = made;
 		return NK_OK;
@@ -225,11 +222,12 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 	return nk_arena_string(nk_binder_arena(c->binder), name, (int64_t)strlen(name), out, err);
 }
 
-static nk_status bind_all(context *c, nk_expr *const *exprs, int n, nk_named **out, int *n_out, nk_error *err);
+static nk_status bind_all(context *c, nk_expr *const *exprs, int n, nk_named **out, int *n_out,
+                          nk_error *err);
 
 /* The names of a call's last arguments as its option "fields", unless it has one: every name of a Struct once. */
-static nk_status name_fields(context *c, const nk_expr *node, const nk_named *named, int n_args, const nk_option **options,
-                             nk_error *err)
+static nk_status name_fields(context *c, const nk_expr *node, const nk_named *named, int n_args,
+                             const nk_option **options, nk_error *err)
 {
 	int at = nk_func_option(node->func, "fields"), n_options = nk_func_n_options(node->func);
 	if (node->options[at].dtype)
@@ -308,8 +306,9 @@ static nk_status choose_fields(context *c, const nk_expr *node, choice *made, nk
 }
 
 /* One node whose arguments are bound. */
-static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_bound **bound, const choice *choices, int n_choices,
-                           int k, const char **first_argument, nk_bound **out, nk_error *err)
+static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_bound **bound,
+                           const choice *choices, int n_choices, int k, const char **first_argument,
+                           nk_bound **out, nk_error *err)
 {
 	switch (node->kind) {
 	case NK_EXPR_COLUMN:
@@ -317,22 +316,18 @@ static nk_status bind_node(context *c, const order *o, const nk_expr *node, nk_b
 			if (strcmp(c->scope->names[i], node->name) == 0)
 				return nk_bound_column(c->binder, c->scope->ids[i], out, err);
 		return not_found(c, node->name, err);
-	case NK_EXPR_LITERAL:
-		return nk_bound_literal(c->binder, &node->literal, node->is_untyped, out, err);
-	case NK_EXPR_SERIES:
-		return nk_bound_series(c->binder, node->name, node->series, out, err);
+	case NK_EXPR_LITERAL: return nk_bound_literal(c->binder, &node->literal, node->is_untyped, out, err);
+	case NK_EXPR_SERIES: return nk_bound_series(c->binder, node->name, node->series, out, err);
 	case NK_EXPR_ALIAS:
-	case NK_EXPR_RENAME:
-		*out = bound[order_place(o, node->args[0])];
-		return NK_OK;
+	case NK_EXPR_RENAME: *out = bound[order_place(o, node->args[0])]; return NK_OK;
 	case NK_EXPR_SELECTOR:
 		for (int i = 0; i < n_choices; i++)
 			if (choices[i].selector == node)
-				return nk_bound_column(c->binder, c->visible_ids[choices[i].positions[choices[i].n == 1 ? 0 : k]], out, err);
+				return nk_bound_column(
+					c->binder, c->visible_ids[choices[i].positions[choices[i].n == 1 ? 0 : k]], out, err);
 		return nk_fail(err, NK_INVALID_OPERATION, "a selector stands where no columns can be chosen");
 	case NK_EXPR_CALL:
-	case NK_EXPR_OVER:
-		break;
+	case NK_EXPR_OVER: break;
 	}
 	nk_bound **args;
 	int n_args = node->n_args;
@@ -377,7 +372,8 @@ static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out,
 	bool seen_selector = false;
 	for (int i = 0; status == NK_OK && i < o.n; i++) {
 		const nk_expr *node = o.nodes[i];
-		bool picks = node->kind == NK_EXPR_CALL && node->func->picks_field && !(node->n_args == 2 && nk__expr_field_name(node));
+		bool picks = node->kind == NK_EXPR_CALL && node->func->picks_field &&
+		             !(node->n_args == 2 && nk__expr_field_name(node));
 		if (node->kind != NK_EXPR_SELECTOR && !picks)
 			continue;
 		if (!choices && (status = NK_ARENA_NEW(arena, &choices, o.n, err)) != NK_OK)
@@ -396,7 +392,8 @@ static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out,
 		if (!seen_selector || n_expansions == 1)
 			n_expansions = made->n;
 		else if (made->n != n_expansions && made->n != 1)
-			status = nk_fail(err, NK_INVALID_OPERATION, "selectors in one expression choose %d and %d columns", n_expansions, made->n);
+			status = nk_fail(err, NK_INVALID_OPERATION,
+			                 "selectors in one expression choose %d and %d columns", n_expansions, made->n);
 		seen_selector = true;
 	}
 	if (status == NK_OK)
@@ -404,7 +401,8 @@ static nk_status bind_one(context *c, nk_expr *expr, nk_named **out, int *n_out,
 	for (int k = 0; status == NK_OK && k < n_expansions; k++) {
 		const char *first_argument = NULL;
 		for (int i = 0; status == NK_OK && i < o.n; i++)
-			status = bind_node(c, &o, o.nodes[i], bound, choices, n_choices, k, &first_argument, &bound[i], err);
+			status =
+				bind_node(c, &o, o.nodes[i], bound, choices, n_choices, k, &first_argument, &bound[i], err);
 		if (status != NK_OK)
 			break;
 		if (*n_out == *capacity) {
@@ -436,8 +434,8 @@ static nk_status bind_all(context *c, nk_expr *const *exprs, int n, nk_named **o
 	return NK_OK;
 }
 
-nk_status nk_bind_exprs(nk_binder *binder, const nk_scope *scope, nk_expr *const *exprs, int n, bool grouped, nk_named **out,
-                        int *n_out, nk_error *err)
+nk_status nk_bind_exprs(nk_binder *binder, const nk_scope *scope, nk_expr *const *exprs, int n, bool grouped,
+                        nk_named **out, int *n_out, nk_error *err)
 {
 	context c = {.binder = binder, .scope = scope, .grouped = grouped};
 	NK_TRY(NK_ARENA_NEW(nk_binder_arena(binder), &c.fields, scope->n + 1, err));

@@ -34,7 +34,8 @@ nk_arena *nk_binder_arena(nk_binder *binder) { return binder->arena; }
 int nk_binder_n_columns(const nk_binder *binder) { return binder->n_columns; }
 const nk_column_info *nk_binder_column(const nk_binder *binder, int id) { return &binder->columns[id]; }
 
-nk_status nk_binder_add_column(nk_binder *binder, const char *name, const nk_dtype *dtype, int *id, nk_error *err)
+nk_status nk_binder_add_column(nk_binder *binder, const char *name, const nk_dtype *dtype, int *id,
+                               nk_error *err)
 {
 	if (binder->n_columns == binder->capacity) {
 		int capacity = binder->capacity * 2 + 32;
@@ -73,8 +74,7 @@ static uint64_t node_hash(const nk_bound *node)
 {
 	uint64_t hash = nk_hash_u64((uint64_t)node->kind + 17 * (uint64_t)(uintptr_t)node->dtype);
 	switch (node->kind) {
-	case NK_BOUND_COLUMN:
-		return nk_hash_combine(hash, (uint64_t)node->column);
+	case NK_BOUND_COLUMN: return nk_hash_combine(hash, (uint64_t)node->column);
 	case NK_BOUND_LITERAL:
 		if (node->value.is_null)
 			return nk_hash_combine(hash, NK_HASH_NULL);
@@ -87,8 +87,7 @@ static uint64_t node_hash(const nk_bound *node)
 		if (nk_type_is_float(node->dtype->id))
 			return nk_hash_combine(hash, nk_hash_bytes(&node->value.floating, 8));
 		return nk_hash_combine(hash, nk_hash_bytes(&node->value.integer, 16));
-	case NK_BOUND_SERIES:
-		return nk_hash_combine(hash, (uint64_t)(uintptr_t)node->array);
+	case NK_BOUND_SERIES: return nk_hash_combine(hash, (uint64_t)(uintptr_t)node->array);
 	case NK_BOUND_CALL:
 		hash = nk_hash_combine(hash, (uint64_t)(uintptr_t)node->func);
 		for (int i = 0; i < node->n_args; i++)
@@ -107,12 +106,9 @@ static bool node_same(const nk_bound *a, const nk_bound *b)
 	if (a->kind != b->kind || a->dtype != b->dtype || a->is_untyped != b->is_untyped)
 		return false;
 	switch (a->kind) {
-	case NK_BOUND_COLUMN:
-		return a->column == b->column;
-	case NK_BOUND_LITERAL:
-		return scalar_same(&a->value, &b->value);
-	case NK_BOUND_SERIES:
-		return a->array == b->array && strcmp(a->name, b->name) == 0;
+	case NK_BOUND_COLUMN: return a->column == b->column;
+	case NK_BOUND_LITERAL: return scalar_same(&a->value, &b->value);
+	case NK_BOUND_SERIES: return a->array == b->array && strcmp(a->name, b->name) == 0;
 	case NK_BOUND_CALL:
 		if (a->func != b->func || a->n_args != b->n_args || a->func->impure)
 			return false;
@@ -124,8 +120,9 @@ static bool node_same(const nk_bound *a, const nk_bound *b)
 				return false;
 		return true;
 	case NK_BOUND_OVER:
-		if (a->n_args != b->n_args || a->over.n_keys != b->over.n_keys || a->over.descending != b->over.descending ||
-		    a->over.nulls_last != b->over.nulls_last || a->over.mapping != b->over.mapping || a->impure)
+		if (a->n_args != b->n_args || a->over.n_keys != b->over.n_keys ||
+		    a->over.descending != b->over.descending || a->over.nulls_last != b->over.nulls_last ||
+		    a->over.mapping != b->over.mapping || a->impure)
 			return false;
 		for (int i = 0; i < a->n_args; i++)
 			if (a->args[i] != b->args[i])
@@ -170,7 +167,8 @@ static nk_status collect_columns(nk_binder *binder, nk_bound *node, nk_error *er
 		int n = 0, a = 0, b = 0, *merged;
 		NK_TRY(NK_ARENA_NEW(binder->arena, &merged, node->n_columns + arg->n_columns, err));
 		while (a < node->n_columns || b < arg->n_columns) {
-			int left = a < node->n_columns ? node->columns[a] : INT_MAX, right = b < arg->n_columns ? arg->columns[b] : INT_MAX;
+			int left = a < node->n_columns ? node->columns[a] : INT_MAX,
+				right = b < arg->n_columns ? arg->columns[b] : INT_MAX;
 			merged[n++] = NK_MIN(left, right);
 			a += left <= right;
 			b += right <= left;
@@ -181,7 +179,8 @@ static nk_status collect_columns(nk_binder *binder, nk_bound *node, nk_error *er
 	return NK_OK;
 }
 
-static nk_status table_add(nk_binder *binder, const nk_bound *node, uint32_t slot, nk_bound **out, nk_error *err)
+static nk_status table_add(nk_binder *binder, const nk_bound *node, uint32_t slot, nk_bound **out,
+                           nk_error *err)
 {
 	if (binder->n_nodes * 2 >= binder->n_slots) {
 		nk_bound **old = binder->table;
@@ -211,7 +210,11 @@ static nk_status table_add(nk_binder *binder, const nk_bound *node, uint32_t slo
 
 nk_status nk_bound_column(nk_binder *binder, int id, nk_bound **out, nk_error *err)
 {
-	nk_bound node = {.kind = NK_BOUND_COLUMN, .shape = NK_SHAPE_ROWS, .dtype = binder->columns[id].dtype, .elementwise = true, .column = id};
+	nk_bound node = {.kind = NK_BOUND_COLUMN,
+	                 .shape = NK_SHAPE_ROWS,
+	                 .dtype = binder->columns[id].dtype,
+	                 .elementwise = true,
+	                 .column = id};
 	node.hash = node_hash(&node);
 	uint32_t slot;
 	if ((*out = table_find(binder, &node, &slot)))
@@ -222,15 +225,21 @@ nk_status nk_bound_column(nk_binder *binder, int id, nk_bound **out, nk_error *e
 static void array_release(void *array) { nk_array_unref(array); }
 
 /* A literal node over a one-row array it takes over. */
-static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_untyped, nk_bound **out, nk_error *err)
+static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_untyped, nk_bound **out,
+                                    nk_error *err)
 {
 	nk_array *constant = NULL;
 	nk_status status = nk_array_new_constant(nk_arena_memory(binder->arena), array, 1, &constant, err);
 	nk_array_unref(array);
 	NK_TRY(status);
 	NK_TRY(nk_arena_defer(binder->arena, array_release, constant, err));
-	nk_bound node = {.kind = NK_BOUND_LITERAL, .shape = NK_SHAPE_SCALAR, .dtype = constant->dtype, .elementwise = true, .is_untyped = is_untyped,
-	                 .array = constant, .value = nk_scalar_read(constant, 0)};
+	nk_bound node = {.kind = NK_BOUND_LITERAL,
+	                 .shape = NK_SHAPE_SCALAR,
+	                 .dtype = constant->dtype,
+	                 .elementwise = true,
+	                 .is_untyped = is_untyped,
+	                 .array = constant,
+	                 .value = nk_scalar_read(constant, 0)};
 	node.hash = node_hash(&node);
 	uint32_t slot;
 	if ((*out = table_find(binder, &node, &slot)))
@@ -238,18 +247,21 @@ static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_
 	return table_add(binder, &node, slot, out, err);
 }
 
-nk_status nk_bound_literal(nk_binder *binder, const nk_scalar *value, bool is_untyped, nk_bound **out, nk_error *err)
+nk_status nk_bound_literal(nk_binder *binder, const nk_scalar *value, bool is_untyped, nk_bound **out,
+                           nk_error *err)
 {
 	nk_array *array;
 	NK_TRY(nk_array_from_scalar(nk_arena_memory(binder->arena), value, 1, &array, err));
 	return literal_from_array(binder, array, is_untyped, out, err);
 }
 
-nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column, nk_bound **out, nk_error *err)
+nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column, nk_bound **out,
+                          nk_error *err)
 {
 	nk_array *array;
 	NK_TRY(nk_column_array(nk_arena_memory(binder->arena), column, &array, err));
-	if (array->n_rows == 1 && array->dtype->id == NK_TYPE_LIST) /* one list is a value: what is_in and its like take */
+	if (array->n_rows == 1 &&
+	    array->dtype->id == NK_TYPE_LIST) /* one list is a value: what is_in and its like take */
 		return literal_from_array(binder, array, false, out, err);
 	NK_TRY(nk_arena_defer(binder->arena, array_release, array, err));
 	nk_bound node = {.kind = NK_BOUND_SERIES, .shape = NK_SHAPE_ANY, .dtype = array->dtype, .array = array};
@@ -264,7 +276,10 @@ nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column
 /* An aggregate of data given with the query (a list of values, say) is a value: computed once, here. */
 static nk_status fold_aggregate(nk_binder *binder, const nk_bound *call, nk_bound **out, nk_error *err)
 {
-	nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data,
+	nk_call context = {.func = call->func,
+	                   .dtype = call->dtype,
+	                   .options = call->options,
+	                   .data = call->data,
 	                   .memory = nk_arena_memory(binder->arena)};
 	nk_array *result = NULL;
 	nk_array *const *args = &call->args[0]->array;
@@ -293,7 +308,11 @@ static nk_status fold(nk_binder *binder, const nk_bound *call, nk_bound **out, n
 	nk_array *result = NULL;
 	*out = NULL;
 	if (status == NK_OK) {
-		nk_call context = {.func = call->func, .dtype = call->dtype, .options = call->options, .data = call->data, .memory = memory,
+		nk_call context = {.func = call->func,
+		                   .dtype = call->dtype,
+		                   .options = call->options,
+		                   .data = call->data,
+		                   .memory = memory,
 		                   .validity = call->func->nulls == NK_NULLS_PROPAGATE ? validity : NULL};
 		if (call->func->nulls == NK_NULLS_PROPAGATE && validity)
 			status = nk_array_new_null(memory, call->dtype, 1, &result, err);
@@ -308,10 +327,11 @@ static nk_status fold(nk_binder *binder, const nk_bound *call, nk_bound **out, n
 	return NK_OK;
 }
 
-static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args, const nk_option *options,
-                          bool grouped, nk_bound **out, nk_error *err);
+static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args,
+                          const nk_option *options, bool grouped, nk_bound **out, nk_error *err);
 
-nk_status nk_bound_cast(nk_binder *binder, nk_bound *expr, const nk_dtype *dtype, bool strict, nk_bound **out, nk_error *err)
+nk_status nk_bound_cast(nk_binder *binder, nk_bound *expr, const nk_dtype *dtype, bool strict, nk_bound **out,
+                        nk_error *err)
 {
 	if (expr->dtype == dtype && !expr->is_untyped) {
 		*out = expr;
@@ -326,12 +346,12 @@ nk_status nk_bound_cast(nk_binder *binder, nk_bound *expr, const nk_dtype *dtype
 	return call_new(binder, binder->cast, &expr, 1, options, false, out, err);
 }
 
-static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args, const nk_option *options,
-                          bool grouped, nk_bound **out, nk_error *err)
+static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args,
+                          const nk_option *options, bool grouped, nk_bound **out, nk_error *err)
 {
 	if (n_args < func->min_args || (func->max_args >= 0 && n_args > func->max_args))
-		return nk_fail(err, NK_INVALID_OPERATION, "`%s` takes %d%s arguments (%s), %d given", func->name, func->min_args,
-		               func->max_args < 0 ? " or more" : "", func->args, n_args);
+		return nk_fail(err, NK_INVALID_OPERATION, "`%s` takes %d%s arguments (%s), %d given", func->name,
+		               func->min_args, func->max_args < 0 ? " or more" : "", func->args, n_args);
 	int n_options = nk_func_n_options(func);
 	nk_option *owned = NULL;
 	if (n_options) {
@@ -339,7 +359,8 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		for (int i = 0; i < n_options; i++) {
 			owned[i] = options ? options[i] : func->options[i].fallback;
 			if (owned[i].kind == NK_OPTION_STRING && owned[i].string)
-				NK_TRY(nk_arena_string(binder->arena, owned[i].string, (int64_t)strlen(owned[i].string), &owned[i].string, err));
+				NK_TRY(nk_arena_string(binder->arena, owned[i].string, (int64_t)strlen(owned[i].string),
+				                       &owned[i].string, err));
 		}
 	}
 
@@ -350,7 +371,12 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		                             .literal = args[i]->kind == NK_BOUND_LITERAL ? &args[i]->value : NULL,
 		                             .is_scalar = args[i]->shape == NK_SHAPE_SCALAR,
 		                             .is_untyped = args[i]->is_untyped};
-	nk_bind bind = {.func = func, .args = arguments, .n_args = n_args, .options = owned, .arena = binder->arena, .grouped = grouped,
+	nk_bind bind = {.func = func,
+	                .args = arguments,
+	                .n_args = n_args,
+	                .options = owned,
+	                .arena = binder->arena,
+	                .grouped = grouped,
 	                .fallible = func->fallible};
 	NK_TRY(func->bind(&bind, err));
 
@@ -369,9 +395,19 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 			NK_TRY(nk_bound_cast(binder, args[i], to, !bind.cast_is_lossy, &bound_args[i], err));
 	}
 
-	nk_bound node = {.kind = NK_BOUND_CALL, .dtype = bind.dtype, .func = func, .options = owned, .data = bind.data, .kernel = bind.kernel,
-	                 .aggregate = bind.aggregate, .segmented = bind.segmented, .n_args = n_args, .args = bound_args,
-	                 .fallible = bind.fallible, .impure = func->impure, .elementwise = func->height == NK_ELEMENTWISE};
+	nk_bound node = {.kind = NK_BOUND_CALL,
+	                 .dtype = bind.dtype,
+	                 .func = func,
+	                 .options = owned,
+	                 .data = bind.data,
+	                 .kernel = bind.kernel,
+	                 .aggregate = bind.aggregate,
+	                 .segmented = bind.segmented,
+	                 .n_args = n_args,
+	                 .args = bound_args,
+	                 .fallible = bind.fallible,
+	                 .impure = func->impure,
+	                 .elementwise = func->height == NK_ELEMENTWISE};
 	nk_shape widest = NK_SHAPE_SCALAR;
 	bool all_literal = n_args > 0 && n_args <= NK_MAX_CASTS;
 	for (int i = 0; i < n_args; i++) {
@@ -385,16 +421,12 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 	}
 	switch (func->height) {
 	case NK_ELEMENTWISE: /* length-one results meet rows by broadcasting; other lengths must fit when it runs */
-	case NK_LENGTH_PRESERVING:
-		node.shape = widest;
-		break;
+	case NK_LENGTH_PRESERVING: node.shape = widest; break;
 	case NK_AGGREGATING:
 		node.shape = NK_SHAPE_SCALAR;
 		node.has_aggregate = true;
 		break;
-	case NK_LENGTH_CHANGING:
-		node.shape = NK_SHAPE_ANY;
-		break;
+	case NK_LENGTH_CHANGING: node.shape = NK_SHAPE_ANY; break;
 	}
 	node.hash = node_hash(&node);
 	uint32_t slot;
@@ -406,7 +438,8 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 			return NK_OK;
 		table_find(binder, &node, &slot); /* folding may have grown the table */
 	}
-	if (n_args == 1 && bound_args[0]->kind == NK_BOUND_SERIES && func->height == NK_AGGREGATING && node.kernel && !func->impure) {
+	if (n_args == 1 && bound_args[0]->kind == NK_BOUND_SERIES && func->height == NK_AGGREGATING &&
+	    node.kernel && !func->impure) {
 		NK_TRY(fold_aggregate(binder, &node, out, err));
 		if (*out)
 			return NK_OK;
@@ -415,13 +448,14 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 	return table_add(binder, &node, slot, out, err);
 }
 
-nk_status nk_bound_call(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args, const nk_option *options,
-                        bool grouped, nk_bound **out, nk_error *err)
+nk_status nk_bound_call(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args,
+                        const nk_option *options, bool grouped, nk_bound **out, nk_error *err)
 {
 	return call_new(binder, func, args, n_args, options, grouped, out, err);
 }
 
-nk_status nk_bound_call_named(nk_binder *binder, const char *name, nk_bound *const *args, int n_args, nk_bound **out, nk_error *err)
+nk_status nk_bound_call_named(nk_binder *binder, const char *name, nk_bound *const *args, int n_args,
+                              nk_bound **out, nk_error *err)
 {
 	const nk_func *func = nk_func_find(name);
 	if (!func)
@@ -431,18 +465,25 @@ nk_status nk_bound_call_named(nk_binder *binder, const char *name, nk_bound *con
 
 enum { MOST_WINDOWS = 64 }; /* inside one another: their programs are compiled and run one in the other */
 
-nk_status nk_bound_over(nk_binder *binder, nk_bound *const *args, const nk_over *over, nk_bound **out, nk_error *err)
+nk_status nk_bound_over(nk_binder *binder, nk_bound *const *args, const nk_over *over, nk_bound **out,
+                        nk_error *err)
 {
 	int n_args = 1 + over->n_keys + over->n_order;
 	nk_bound *inner = args[0];
 	if (over->n_keys + over->n_order == 0)
 		return nk_fail(err, NK_COMPUTE, "at least one key is required in a group_by operation");
 	for (int i = 0; i < over->n_order; i++)
-		if (args[1 + over->n_keys + i]->shape == NK_SHAPE_SCALAR && args[1 + over->n_keys + i]->kind != NK_BOUND_LITERAL)
-			return nk_fail(err, NK_SHAPE, "the order by expression of a window evaluates to one value, not to one a row");
-	nk_bound node = {.kind = NK_BOUND_OVER, .dtype = inner->dtype, .over = *over, .n_args = n_args,
+		if (args[1 + over->n_keys + i]->shape == NK_SHAPE_SCALAR &&
+		    args[1 + over->n_keys + i]->kind != NK_BOUND_LITERAL)
+			return nk_fail(err, NK_SHAPE,
+			               "the order by expression of a window evaluates to one value, not to one a row");
+	nk_bound node = {.kind = NK_BOUND_OVER,
+	                 .dtype = inner->dtype,
+	                 .over = *over,
+	                 .n_args = n_args,
 	                 .shape = over->mapping == NK_MAP_EXPLODE ? NK_SHAPE_ANY : NK_SHAPE_ROWS};
-	if (over->mapping == NK_MAP_JOIN && inner->shape != NK_SHAPE_SCALAR && !(node.dtype = nk_dtype_list(inner->dtype)))
+	if (over->mapping == NK_MAP_JOIN && inner->shape != NK_SHAPE_SCALAR &&
+	    !(node.dtype = nk_dtype_list(inner->dtype)))
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
 	nk_bound **bound_args;
 	NK_TRY(NK_ARENA_NEW(binder->arena, &bound_args, n_args, err));
@@ -462,7 +503,8 @@ nk_status nk_bound_over(nk_binder *binder, nk_bound *const *args, const nk_over 
 	return table_add(binder, &node, slot, out, err);
 }
 
-nk_status nk_bound_rebuild(nk_binder *binder, const nk_bound *node, nk_bound *const *args, nk_bound **out, nk_error *err)
+nk_status nk_bound_rebuild(nk_binder *binder, const nk_bound *node, nk_bound *const *args, nk_bound **out,
+                           nk_error *err)
 {
 	if (node->kind == NK_BOUND_OVER)
 		return nk_bound_over(binder, args, &node->over, out, err);

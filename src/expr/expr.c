@@ -109,8 +109,9 @@ nk_status nk__expr_series(const char *name, nk_column *column, nk_expr **out, nk
 	return NK_OK;
 }
 
-nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args, const char *const *option_names,
-                        const nk_option *options, int n_options, nk_expr **out, nk_error *err)
+nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args,
+                        const char *const *option_names, const nk_option *options, int n_options,
+                        nk_expr **out, nk_error *err)
 {
 	if (n_args < func->min_args || (func->max_args >= 0 && n_args > func->max_args))
 		return nk_fail(err, NK_TYPE, "`%s` takes %d%s arguments (%s), %d given", func->name, func->min_args,
@@ -134,7 +135,8 @@ nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args, c
 				if (value.kind == NK_OPTION_INT && func->options[i].fallback.kind == NK_OPTION_FLOAT)
 					value = (nk_option){.kind = NK_OPTION_FLOAT, .floating = (double)value.integer};
 				if (value.kind != func->options[i].fallback.kind)
-					return nk_fail(err, NK_TYPE, "option `%s` of `%s` has the wrong type", option_names[j], func->name);
+					return nk_fail(err, NK_TYPE, "option `%s` of `%s` has the wrong type", option_names[j],
+					               func->name);
 			}
 		if (value.kind == NK_OPTION_STRING && value.string) {
 			char *copy;
@@ -180,7 +182,8 @@ nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out
 const char *nk__expr_field_name(const nk_expr *expr)
 {
 	const nk_expr *name = expr->args[1];
-	bool is_text = name->kind == NK_EXPR_LITERAL && name->literal.dtype->id == NK_TYPE_STRING && !name->literal.is_null;
+	bool is_text =
+		name->kind == NK_EXPR_LITERAL && name->literal.dtype->id == NK_TYPE_STRING && !name->literal.is_null;
 	if (!is_text || name->literal.bytes[0] == '^' || strcmp(name->literal.bytes, "*") == 0)
 		return NULL;
 	return name->literal.bytes;
@@ -192,12 +195,11 @@ const char *nk__expr_output_name(const nk_expr *expr)
 		switch (expr->kind) {
 		case NK_EXPR_COLUMN:
 		case NK_EXPR_SERIES:
-		case NK_EXPR_ALIAS:
-			return expr->name;
-		case NK_EXPR_LITERAL:
-			return "literal";
+		case NK_EXPR_ALIAS: return expr->name;
+		case NK_EXPR_LITERAL: return "literal";
 		case NK_EXPR_CALL:
-			if (expr->func->fixed_name && (expr->n_args == 0 || strcmp(expr->func->fixed_name, expr->func->name) != 0))
+			if (expr->func->fixed_name &&
+			    (expr->n_args == 0 || strcmp(expr->func->fixed_name, expr->func->name) != 0))
 				return expr->func->fixed_name;
 			if (expr->n_args == 0)
 				return expr->func->name;
@@ -206,9 +208,7 @@ const char *nk__expr_output_name(const nk_expr *expr)
 			/* when(predicate, then, otherwise) is named after `then` */
 			expr = expr->args[strcmp(expr->func->name, "when") == 0 ? 1 : 0];
 			break;
-		case NK_EXPR_OVER:
-			expr = expr->args[0];
-			break;
+		case NK_EXPR_OVER: expr = expr->args[0]; break;
 		case NK_EXPR_RENAME:
 			if (expr->rename != NK_RENAME_KEEP)
 				return NULL;
@@ -216,7 +216,6 @@ const char *nk__expr_output_name(const nk_expr *expr)
 			while (expr->kind == NK_EXPR_ALIAS)
 				expr = expr->args[0];
 			break;
-		case NK_EXPR_SELECTOR:
-			return NULL;
+		case NK_EXPR_SELECTOR: return NULL;
 		}
 }

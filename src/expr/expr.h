@@ -19,7 +19,13 @@ typedef enum nk_expr_kind {
 	NK_EXPR_OVER,     /* args[0] within groups of equal keys: over says which arguments are what */
 } nk_expr_kind;
 
-typedef enum nk_rename { NK_RENAME_KEEP, NK_RENAME_PREFIX, NK_RENAME_SUFFIX, NK_RENAME_UPPER, NK_RENAME_LOWER } nk_rename;
+typedef enum nk_rename {
+	NK_RENAME_KEEP,
+	NK_RENAME_PREFIX,
+	NK_RENAME_SUFFIX,
+	NK_RENAME_UPPER,
+	NK_RENAME_LOWER
+} nk_rename;
 
 /* How the results of a window's groups become rows: each at its own row, each row the list of its group's, or one
  * group after another. One value a group is repeated in the first two. */
@@ -34,15 +40,15 @@ typedef struct nk_over {
 
 typedef enum nk_selector_kind {
 	NK_SELECT_ALL,
-	NK_SELECT_NAMES,      /* exactly these, in this order; each must exist unless not strict */
-	NK_SELECT_DTYPES,     /* columns whose dtype is one of these */
-	NK_SELECT_CLASS,      /* dtype classes, a mask of NK_CLASS_ */
-	NK_SELECT_POSITIONS,  /* negative ones count from the end */
-	NK_SELECT_STARTS,     /* names[] are prefixes */
+	NK_SELECT_NAMES,     /* exactly these, in this order; each must exist unless not strict */
+	NK_SELECT_DTYPES,    /* columns whose dtype is one of these */
+	NK_SELECT_CLASS,     /* dtype classes, a mask of NK_CLASS_ */
+	NK_SELECT_POSITIONS, /* negative ones count from the end */
+	NK_SELECT_STARTS,    /* names[] are prefixes */
 	NK_SELECT_ENDS,
 	NK_SELECT_CONTAINS,
-	NK_SELECT_MATCHES,    /* names[] are regular expressions */
-	NK_SELECT_UNION,      /* args[0], args[1]: selectors */
+	NK_SELECT_MATCHES, /* names[] are regular expressions */
+	NK_SELECT_UNION,   /* args[0], args[1]: selectors */
 	NK_SELECT_INTERSECT,
 	NK_SELECT_EXCEPT,
 	NK_SELECT_XOR,
@@ -70,43 +76,50 @@ typedef struct nk_expr nk_expr;
 struct nk_expr {
 	int64_t n_references; /* atomic */
 	nk_expr_kind kind;
-	char *name;           /* owned; may be NULL */
-	nk_scalar literal;    /* bytes owned; never nested */
-	bool is_untyped;      /* literal: a bare number or None, which bends to its neighbours */
+	char *name;        /* owned; may be NULL */
+	nk_scalar literal; /* bytes owned; never nested */
+	bool is_untyped;   /* literal: a bare number or None, which bends to its neighbours */
 	nk_column *series;
 	const nk_func *func;
-	nk_option *options;   /* one per option of the row; strings owned */
+	nk_option *options; /* one per option of the row; strings owned */
 	nk_rename rename;
 	nk_over over;
 	nk_selector_kind selector;
 	bool strict;
-	int64_t *positions;   /* NK_SELECT_POSITIONS; n_items of them */
+	int64_t *positions; /* NK_SELECT_POSITIONS; n_items of them */
 	uint32_t classes;
-	char **names;         /* NK_SELECT_NAMES and the text selectors */
+	char **names; /* NK_SELECT_NAMES and the text selectors */
 	const nk_dtype **dtypes;
 	int n_items;
 	int n_args;
-	nk_expr *args[];      /* owned references */
+	nk_expr *args[]; /* owned references */
 };
 
 NK_MUST_CHECK nk_status nk__expr_column(const char *name, nk_expr **out, nk_error *err);
 /* Copies bytes. */
-NK_MUST_CHECK nk_status nk__expr_literal(const nk_scalar *value, bool is_untyped, nk_expr **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__expr_literal(const nk_scalar *value, bool is_untyped, nk_expr **out,
+                                         nk_error *err);
 NK_MUST_CHECK nk_status nk__expr_series(const char *name, nk_column *column, nk_expr **out, nk_error *err);
 /* options: n pairs of name and value; those not given take the row's defaults. Borrows args. */
-NK_MUST_CHECK nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args, const char *const *option_names,
-                                      const nk_option *options, int n_options, nk_expr **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args,
+                                      const char *const *option_names, const nk_option *options,
+                                      int n_options, nk_expr **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__expr_alias(nk_expr *expr, const char *name, nk_expr **out, nk_error *err);
-NK_MUST_CHECK nk_status nk__expr_rename(nk_expr *expr, nk_rename how, const char *affix, nk_expr **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__expr_rename(nk_expr *expr, nk_rename how, const char *affix, nk_expr **out,
+                                        nk_error *err);
 /* args: the expression, then keys, then what orders, as many as over says. Borrows them. */
-NK_MUST_CHECK nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out, nk_error *err);
-NK_MUST_CHECK nk_status nk__selector_names(const char *const *names, int n, bool strict, nk_selector_kind kind, nk_expr **out,
+NK_MUST_CHECK nk_status nk__expr_over(nk_expr *const *args, const nk_over *over, nk_expr **out,
+                                      nk_error *err);
+NK_MUST_CHECK nk_status nk__selector_names(const char *const *names, int n, bool strict,
+                                           nk_selector_kind kind, nk_expr **out,
                                            nk_error *err); /* NAMES, STARTS, ENDS, CONTAINS */
-NK_MUST_CHECK nk_status nk__selector_dtypes(const nk_dtype *const *dtypes, int n, nk_expr **out, nk_error *err);
-NK_MUST_CHECK nk_status nk__selector_classes(uint32_t classes, nk_expr **out, nk_error *err); /* ~0u: all columns */
+NK_MUST_CHECK nk_status nk__selector_dtypes(const nk_dtype *const *dtypes, int n, nk_expr **out,
+                                            nk_error *err);
+NK_MUST_CHECK nk_status nk__selector_classes(uint32_t classes, nk_expr **out,
+                                             nk_error *err); /* ~0u: all columns */
 NK_MUST_CHECK nk_status nk__selector_positions(const int64_t *positions, int n, nk_expr **out, nk_error *err);
-NK_MUST_CHECK nk_status nk__selector_combine(nk_selector_kind kind, nk_expr *left, nk_expr *right, nk_expr **out,
-                                             nk_error *err);
+NK_MUST_CHECK nk_status nk__selector_combine(nk_selector_kind kind, nk_expr *left, nk_expr *right,
+                                             nk_expr **out, nk_error *err);
 
 static inline nk_expr *nk__expr_ref(nk_expr *expr)
 {
@@ -119,15 +132,16 @@ static inline void nk_expr__auto(nk_expr **expr) { nk__expr_unref(*expr); }
 /* `inner` is an expression over the items of the lists (element) or the fields of the Structs (field) that `outer` gives;
  * *out is what it gives over columns. */
 typedef enum nk_within { NK_WITHIN_EVAL, NK_WITHIN_AGG, NK_WITHIN_FILTER, NK_WITHIN_FIELDS } nk_within;
-NK_MUST_CHECK nk_status nk__expr_within(nk_within how, nk_expr *outer, nk_expr *inner, nk_expr **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__expr_within(nk_within how, nk_expr *outer, nk_expr *inner, nk_expr **out,
+                                        nk_error *err);
 
 /* The name a result gets: alias, leftmost column, or "literal". NULL when a selector decides (borrowed). */
 const char *nk__expr_output_name(const nk_expr *expr);
 /* Of a call that picks one field by its name: the name. NULL when the field is chosen in another way (borrowed). */
 const char *nk__expr_field_name(const nk_expr *expr);
 /* Columns of `schema` chosen by a selector, as ascending positions (NAMES: in the given order). */
-NK_MUST_CHECK nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
-                                             int *n_out, nk_error *err);
+NK_MUST_CHECK nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields,
+                                             int *out, int *n_out, nk_error *err);
 /* As Polars shows it: `[(col("a")) + (dyn int: 1)]`. */
 struct nk_text;
 void nk__expr_format(const nk_expr *expr, struct nk_text *out);

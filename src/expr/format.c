@@ -109,8 +109,8 @@ static bool push_over(stack *s, const nk_over *over, const void *const *args)
 	return push(s, NULL, over->n_order ? ".over(partition_by: [" : ".over([") && push(s, args[0], NULL);
 }
 
-static const char *const selector_names[] = {"all",      "by_name",     "by_dtype",  "by_class",
-                                             "by_index", "starts_with", "ends_with", "contains", "matches"};
+static const char *const selector_names[] = {"all",         "by_name",   "by_dtype", "by_class", "by_index",
+                                             "starts_with", "ends_with", "contains", "matches"};
 
 void nk__expr_format(const nk_expr *expr, nk_text *out)
 {

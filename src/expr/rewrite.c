@@ -67,8 +67,8 @@ static nk_status reach(const nk_bound *expr, reached *r, nk_error *err)
 	return NK_OK;
 }
 
-nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *from, nk_bound *const *to, int n, nk_bound **out,
-                           nk_error *err)
+nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *from, nk_bound *const *to,
+                           int n, nk_bound **out, nk_error *err)
 {
 	reached r = {0};
 	nk_status status = reach(expr, &r, err);
@@ -113,8 +113,8 @@ nk_status nk_bound_replace(nk_binder *binder, nk_bound *expr, nk_bound *const *f
 	return status;
 }
 
-nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids, nk_bound *const *replacements, int n, nk_bound **out,
-                              nk_error *err)
+nk_status nk_bound_substitute(nk_binder *binder, nk_bound *expr, const int *ids,
+                              nk_bound *const *replacements, int n, nk_bound **out, nk_error *err)
 {
 	nk_bound **columns;
 	NK_TRY(NK_ARENA_NEW(nk_binder_arena(binder), &columns, n + 1, err));
@@ -127,7 +127,8 @@ nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out,
 {
 	/* A part that is written twice, itself or inside a shared conjunction, counts once. */
 	int n = 0, n_stack = 0, capacity = 16;
-	nk_bound **stack = malloc((size_t)capacity * sizeof *stack), **parts = malloc((size_t)capacity * sizeof *parts);
+	nk_bound **stack = malloc((size_t)capacity * sizeof *stack),
+			 **parts = malloc((size_t)capacity * sizeof *parts);
 	uint8_t *seen = calloc((size_t)expr->number / 8 + 1, 1);
 	int n_parts_room = capacity;
 	nk_status status = NK_OK;
@@ -177,7 +178,8 @@ nk_status nk_bound_conjuncts(nk_binder *binder, nk_bound *expr, nk_bound ***out,
 	return status;
 }
 
-nk_status nk_bound_conjoin(nk_binder *binder, nk_bound *const *conjuncts, int n, nk_bound **out, nk_error *err)
+nk_status nk_bound_conjoin(nk_binder *binder, nk_bound *const *conjuncts, int n, nk_bound **out,
+                           nk_error *err)
 {
 	nk_bound *all = NULL;
 	for (int i = 0; i < n; i++) {

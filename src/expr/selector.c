@@ -20,7 +20,8 @@ static nk_status selector_new(nk_selector_kind kind, int n_items, int n_args, nk
 	return NK_OK;
 }
 
-nk_status nk__selector_names(const char *const *names, int n, bool strict, nk_selector_kind kind, nk_expr **out, nk_error *err)
+nk_status nk__selector_names(const char *const *names, int n, bool strict, nk_selector_kind kind,
+                             nk_expr **out, nk_error *err)
 {
 	NK_AUTO(nk_expr) expr = NULL;
 	NK_TRY(selector_new(kind, n, 0, &expr, err));
@@ -66,7 +67,8 @@ nk_status nk__selector_positions(const int64_t *positions, int n, nk_expr **out,
 	return NK_OK;
 }
 
-nk_status nk__selector_combine(nk_selector_kind kind, nk_expr *left, nk_expr *right, nk_expr **out, nk_error *err)
+nk_status nk__selector_combine(nk_selector_kind kind, nk_expr *left, nk_expr *right, nk_expr **out,
+                               nk_error *err)
 {
 	NK_TRY(selector_new(kind, 0, 2, out, err));
 	(*out)->args[0] = nk__expr_ref(left);
@@ -82,34 +84,20 @@ static uint32_t class_of(const nk_dtype *dtype)
 		return NK_CLASS_UNSIGNED;
 	switch (dtype->id) {
 	case NK_TYPE_FLOAT32:
-	case NK_TYPE_FLOAT64:
-		return NK_CLASS_FLOAT;
-	case NK_TYPE_DECIMAL:
-		return NK_CLASS_DECIMAL;
-	case NK_TYPE_BOOLEAN:
-		return NK_CLASS_BOOLEAN;
-	case NK_TYPE_STRING:
-		return NK_CLASS_STRING;
-	case NK_TYPE_BINARY:
-		return NK_CLASS_BINARY;
-	case NK_TYPE_DATE:
-		return NK_CLASS_DATE;
-	case NK_TYPE_DATETIME:
-		return NK_CLASS_DATETIME;
-	case NK_TYPE_DURATION:
-		return NK_CLASS_DURATION;
-	case NK_TYPE_TIME:
-		return NK_CLASS_TIME;
-	case NK_TYPE_LIST:
-		return NK_CLASS_NESTED | NK_CLASS_LIST;
-	case NK_TYPE_ARRAY:
-		return NK_CLASS_NESTED;
-	case NK_TYPE_STRUCT:
-		return NK_CLASS_NESTED | NK_CLASS_STRUCT;
-	case NK_TYPE_NULL:
-		return NK_CLASS_NULL;
-	default:
-		return 0;
+	case NK_TYPE_FLOAT64: return NK_CLASS_FLOAT;
+	case NK_TYPE_DECIMAL: return NK_CLASS_DECIMAL;
+	case NK_TYPE_BOOLEAN: return NK_CLASS_BOOLEAN;
+	case NK_TYPE_STRING: return NK_CLASS_STRING;
+	case NK_TYPE_BINARY: return NK_CLASS_BINARY;
+	case NK_TYPE_DATE: return NK_CLASS_DATE;
+	case NK_TYPE_DATETIME: return NK_CLASS_DATETIME;
+	case NK_TYPE_DURATION: return NK_CLASS_DURATION;
+	case NK_TYPE_TIME: return NK_CLASS_TIME;
+	case NK_TYPE_LIST: return NK_CLASS_NESTED | NK_CLASS_LIST;
+	case NK_TYPE_ARRAY: return NK_CLASS_NESTED;
+	case NK_TYPE_STRUCT: return NK_CLASS_NESTED | NK_CLASS_STRUCT;
+	case NK_TYPE_NULL: return NK_CLASS_NULL;
+	default: return 0;
 	}
 }
 
@@ -134,7 +122,8 @@ static nk_status not_found(const char *name, const nk_field *fields, int n_field
 }
 
 /* Marks the fields whose names match a regular expression. */
-static nk_status mark_matches(const char *text, const nk_field *fields, int n_fields, uint8_t *marks, nk_error *err)
+static nk_status mark_matches(const char *text, const nk_field *fields, int n_fields, uint8_t *marks,
+                              nk_error *err)
 {
 	NK_AUTO(nk_memory) memory = nk_memory_new(NULL, INT64_MAX);
 	NK_AUTO(nk_pattern) pattern = NULL;
@@ -151,7 +140,8 @@ static nk_status mark_matches(const char *text, const nk_field *fields, int n_fi
 	return NK_OK;
 }
 
-static nk_status resolve_matches(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+static nk_status resolve_matches(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
+                                 int *n_out, nk_error *err)
 {
 	uint8_t *marks = calloc((size_t)n_fields + 1, 1);
 	nk_status status = marks ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
@@ -167,7 +157,8 @@ static nk_status resolve_matches(const nk_expr *selector, const nk_field *fields
 }
 
 /* One selector that is no combination, as positions in its own order. */
-static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
+                              int *n_out, nk_error *err)
 {
 	int n = 0;
 	switch (selector->selector) {
@@ -189,15 +180,15 @@ static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, i
 		break;
 	case NK_SELECT_POSITIONS:
 		for (int i = 0; i < selector->n_items; i++) {
-			int64_t at = selector->positions[i] < 0 ? selector->positions[i] + n_fields : selector->positions[i];
+			int64_t at =
+				selector->positions[i] < 0 ? selector->positions[i] + n_fields : selector->positions[i];
 			if (at < 0 || at >= n_fields)
 				return nk_fail(err, NK_COLUMN_NOT_FOUND, "no column at position %lld: there are %d columns",
 				               (long long)selector->positions[i], n_fields);
 			out[n++] = (int)at;
 		}
 		break;
-	case NK_SELECT_MATCHES:
-		return resolve_matches(selector, fields, n_fields, out, n_out, err);
+	case NK_SELECT_MATCHES: return resolve_matches(selector, fields, n_fields, out, n_out, err);
 	default:
 		for (int at = 0; at < n_fields; at++) {
 			bool chosen = selector->selector == NK_SELECT_ALL;
@@ -215,10 +206,12 @@ static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, i
 	return NK_OK;
 }
 
-nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out, int *n_out, nk_error *err)
+nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
+                               int *n_out, nk_error *err)
 {
 	if (selector->kind == NK_EXPR_COLUMN) { /* a plain column takes part in selections as itself */
-		nk_expr leaf = {.selector = NK_SELECT_NAMES, .names = (char *[]){selector->name}, .n_items = 1, .strict = true};
+		nk_expr leaf = {
+			.selector = NK_SELECT_NAMES, .names = (char *[]){selector->name}, .n_items = 1, .strict = true};
 		return resolve_leaf(&leaf, fields, n_fields, out, n_out, err);
 	}
 	if (selector->kind != NK_EXPR_SELECTOR)

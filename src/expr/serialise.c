@@ -35,25 +35,16 @@ static void put_option(nk_text *out, const char *name, const nk_option *option)
 	nk_wire_put_string(out, name);
 	nk_wire_put_number(out, option->kind);
 	switch (option->kind) {
-	case NK_OPTION_BOOL:
-		nk_wire_put_number(out, option->boolean);
-		break;
-	case NK_OPTION_INT:
-		nk_wire_put_signed(out, option->integer);
-		break;
-	case NK_OPTION_FLOAT:
-		nk_wire_put_bytes(out, &option->floating, sizeof option->floating);
-		break;
-	case NK_OPTION_STRING:
-		nk_wire_put_string(out, option->string);
-		break;
-	case NK_OPTION_DTYPE:
-		nk_wire_put_string(out, option->dtype ? option->dtype->text : NULL);
-		break;
+	case NK_OPTION_BOOL: nk_wire_put_number(out, option->boolean); break;
+	case NK_OPTION_INT: nk_wire_put_signed(out, option->integer); break;
+	case NK_OPTION_FLOAT: nk_wire_put_bytes(out, &option->floating, sizeof option->floating); break;
+	case NK_OPTION_STRING: nk_wire_put_string(out, option->string); break;
+	case NK_OPTION_DTYPE: nk_wire_put_string(out, option->dtype ? option->dtype->text : NULL); break;
 	}
 }
 
-static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_expr *node, nk_text *out, nk_error *err)
+static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_expr *node, nk_text *out,
+                          nk_error *err)
 {
 	nk_wire_put_number(out, node->kind);
 	nk_wire_put_string(out, node->name);
@@ -79,9 +70,7 @@ static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_
 			put_option(out, node->func->options[i].name, &node->options[i]);
 		break;
 	}
-	case NK_EXPR_RENAME:
-		nk_wire_put_number(out, node->rename);
-		break;
+	case NK_EXPR_RENAME: nk_wire_put_number(out, node->rename); break;
 	case NK_EXPR_OVER:
 		nk_wire_put_number(out, (uint64_t)node->over.n_keys);
 		nk_wire_put_number(out, node->over.descending);
@@ -102,8 +91,7 @@ static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_
 				nk_wire_put_signed(out, node->positions[i]);
 		break;
 	case NK_EXPR_COLUMN:
-	case NK_EXPR_ALIAS:
-		break;
+	case NK_EXPR_ALIAS: break;
 	}
 	return NK_OK;
 }
@@ -118,7 +106,10 @@ nk_status nk__expr_to_wire(nk_memory *memory, const nk_expr *expr, nk_text *out,
 	return NK_OK;
 }
 
-static nk_status damaged(nk_error *err) { return nk_fail(err, NK_COMPUTE, "a serialised expression is damaged"); }
+static nk_status damaged(nk_error *err)
+{
+	return nk_fail(err, NK_COMPUTE, "a serialised expression is damaged");
+}
 
 static nk_status read_dtype(nk_wire *in, bool may_lack, const nk_dtype **out, nk_error *err)
 {
@@ -180,14 +171,10 @@ static nk_status read_option(nk_wire *in, const char **name, nk_option *out, nk_
 		NK_TRY(nk_wire_count(in, 1, &flag, err));
 		out->boolean = flag;
 		return NK_OK;
-	case NK_OPTION_INT:
-		return nk_wire_signed(in, &out->integer, err);
-	case NK_OPTION_FLOAT:
-		return read_exactly(in, &out->floating, sizeof out->floating, err);
-	case NK_OPTION_STRING:
-		return nk_wire_string(in, &out->string, err);
-	case NK_OPTION_DTYPE:
-		return read_dtype(in, true, &out->dtype, err);
+	case NK_OPTION_INT: return nk_wire_signed(in, &out->integer, err);
+	case NK_OPTION_FLOAT: return read_exactly(in, &out->floating, sizeof out->floating, err);
+	case NK_OPTION_STRING: return nk_wire_string(in, &out->string, err);
+	case NK_OPTION_DTYPE: return read_dtype(in, true, &out->dtype, err);
 	}
 	return damaged(err);
 }
@@ -202,7 +189,9 @@ static nk_status read_call(nk_wire *in, nk_expr **args, int n_args, nk_expr **ou
 	NK_TRY(nk_wire_count(in, MOST_OPTIONS, &n, err));
 	const nk_func *func = name ? nk_func_find(name) : NULL;
 	if (!func)
-		return nk_fail(err, NK_COMPUTE, "a serialised expression calls `%s`, which this version does not have", name ? name : "");
+		return nk_fail(err, NK_COMPUTE,
+		               "a serialised expression calls `%s`, which this version does not have",
+		               name ? name : "");
 	const char *names[MOST_OPTIONS];
 	nk_option options[MOST_OPTIONS];
 	for (int64_t i = 0; i < n; i++)
@@ -218,13 +207,16 @@ static nk_status read_selector(nk_wire *in, nk_expr **args, int n_args, nk_expr 
 	NK_TRY(nk_wire_count(in, UINT32_MAX, &classes, err));
 	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
 	if (kind >= NK_SELECT_UNION)
-		return n_args == 2 && n == 0 ? nk__selector_combine((nk_selector_kind)kind, args[0], args[1], out, err) : damaged(err);
+		return n_args == 2 && n == 0
+		           ? nk__selector_combine((nk_selector_kind)kind, args[0], args[1], out, err)
+		           : damaged(err);
 	if (n_args || (n && (kind == NK_SELECT_ALL || kind == NK_SELECT_CLASS)))
 		return damaged(err);
 	const char **names = calloc((size_t)n + 1, sizeof *names);
 	const nk_dtype **dtypes = calloc((size_t)n + 1, sizeof *dtypes);
 	int64_t *positions = calloc((size_t)n + 1, sizeof *positions);
-	nk_status status = names && dtypes && positions ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	nk_status status =
+		names && dtypes && positions ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
 	for (int64_t i = 0; status == NK_OK && i < n; i++) {
 		if (kind == NK_SELECT_DTYPES)
 			status = read_dtype(in, false, &dtypes[i], err);
@@ -256,12 +248,16 @@ static nk_status read_over(nk_wire *in, nk_expr **args, int n_args, nk_expr **ou
 	NK_TRY(nk_wire_count(in, 1, &descending, err));
 	NK_TRY(nk_wire_count(in, 1, &nulls_last, err));
 	NK_TRY(nk_wire_count(in, NK_MAP_EXPLODE, &mapping, err));
-	nk_over over = {.n_keys = (int)n_keys, .n_order = n_args - 1 - (int)n_keys, .descending = descending,
-	                .nulls_last = nulls_last, .mapping = (nk_mapping)mapping};
+	nk_over over = {.n_keys = (int)n_keys,
+	                .n_order = n_args - 1 - (int)n_keys,
+	                .descending = descending,
+	                .nulls_last = nulls_last,
+	                .mapping = (nk_mapping)mapping};
 	return nk__expr_over(args, &over, out, err);
 }
 
-static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earlier, int64_t n_earlier, nk_expr **out, nk_error *err)
+static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earlier, int64_t n_earlier,
+                           nk_expr **out, nk_error *err)
 {
 	int64_t kind, n_args, how;
 	const char *name;
@@ -281,12 +277,8 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earli
 		return status;
 	}
 	switch ((nk_expr_kind)kind) {
-	case NK_EXPR_COLUMN:
-		status = name ? nk__expr_column(name, out, err) : damaged(err);
-		break;
-	case NK_EXPR_LITERAL:
-		status = read_literal(in, out, err);
-		break;
+	case NK_EXPR_COLUMN: status = name ? nk__expr_column(name, out, err) : damaged(err); break;
+	case NK_EXPR_LITERAL: status = read_literal(in, out, err); break;
 	case NK_EXPR_SERIES: {
 		NK_AUTO(nk_array) array = NULL;
 		NK_AUTO(nk_column) column = NULL;
@@ -297,25 +289,20 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earli
 			status = nk__expr_series(name, column, out, err);
 		break;
 	}
-	case NK_EXPR_CALL:
-		status = read_call(in, args, (int)n_args, out, err);
-		break;
+	case NK_EXPR_CALL: status = read_call(in, args, (int)n_args, out, err); break;
 	case NK_EXPR_ALIAS:
 		status = name && n_args == 1 ? nk__expr_alias(args[0], name, out, err) : damaged(err);
 		break;
 	case NK_EXPR_RENAME:
 		status = nk_wire_count(in, NK_RENAME_LOWER, &how, err);
-		if (status == NK_OK && (n_args != 1 || ((how == NK_RENAME_PREFIX || how == NK_RENAME_SUFFIX) && !name)))
+		if (status == NK_OK &&
+		    (n_args != 1 || ((how == NK_RENAME_PREFIX || how == NK_RENAME_SUFFIX) && !name)))
 			status = damaged(err);
 		if (status == NK_OK)
 			status = nk__expr_rename(args[0], (nk_rename)how, name, out, err);
 		break;
-	case NK_EXPR_OVER:
-		status = read_over(in, args, (int)n_args, out, err);
-		break;
-	case NK_EXPR_SELECTOR:
-		status = read_selector(in, args, (int)n_args, out, err);
-		break;
+	case NK_EXPR_OVER: status = read_over(in, args, (int)n_args, out, err); break;
+	case NK_EXPR_SELECTOR: status = read_selector(in, args, (int)n_args, out, err); break;
 	}
 	free(args);
 	return status;

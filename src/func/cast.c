@@ -365,7 +365,8 @@ static nk_status cast_list(nk_casting *casting, nk_array **out, nk_error *err)
 	int64_t width = casting->dtype->width;
 	for (int64_t i = 0; casting->dtype->id == NK_TYPE_ARRAY && i < array->n_rows; i++)
 		if (from[i + 1] - from[i] != width && nk__casting_valid(casting, i))
-			return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld", (long long)width);
+			return nk_fail(err, NK_COMPUTE, "not all elements have the specified width %lld",
+			               (long long)width);
 	NK_TRY(nk_cast(casting->memory, array->children[0], casting->dtype->fields[0].dtype, casting->mode,
 	               &items, err));
 	NK_AUTO(nk_buffer) offsets = NULL;
@@ -392,7 +393,8 @@ static int field_of(const nk_dtype *dtype, const char *name)
 	return -1;
 }
 
-static nk_status null_field(nk_memory *memory, const nk_dtype *dtype, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status null_field(nk_memory *memory, const nk_dtype *dtype, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	NK_AUTO(nk_array) nulls = NULL;
 	NK_TRY(nk_array_new_null(memory, dtype, n_rows, &nulls, err));
@@ -406,8 +408,8 @@ static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
 	const nk_dtype *from = array->dtype, *to = casting->dtype;
 	int n_fields = to->n_fields, n_done = 0;
 	if (casting->mode.strict && from->n_fields != to->n_fields)
-		return nk_fail(err, NK_INVALID_OPERATION, "structs do not have the same number of fields: %d vs %d", from->n_fields,
-		               to->n_fields);
+		return nk_fail(err, NK_INVALID_OPERATION, "structs do not have the same number of fields: %d vs %d",
+		               from->n_fields, to->n_fields);
 	void *block = NULL;
 	NK_TRY(nk_alloc(casting->memory, n_fields * (int64_t)sizeof(nk_array *), &block, err));
 	nk_array **fields = block;
@@ -417,9 +419,11 @@ static nk_status cast_struct(nk_casting *casting, nk_array **out, nk_error *err)
 		int source = field_of(from, to->fields[n_done].name);
 		const nk_dtype *dtype = to->fields[n_done].dtype;
 		if (source >= 0)
-			status = nk_cast(casting->memory, array->children[source], dtype, casting->mode, &fields[n_done], err);
+			status =
+				nk_cast(casting->memory, array->children[source], dtype, casting->mode, &fields[n_done], err);
 		else if (casting->mode.strict)
-			status = nk_fail(err, NK_INVALID_OPERATION, "the Struct has no field \"%s\" to cast", to->fields[n_done].name);
+			status = nk_fail(err, NK_INVALID_OPERATION, "the Struct has no field \"%s\" to cast",
+			                 to->fields[n_done].name);
 		else
 			status = null_field(casting->memory, dtype, array->n_rows, &fields[n_done], err);
 		n_done += status == NK_OK;

@@ -220,7 +220,7 @@ const nk_func nk__funcs_cumulative[] = {
 		.name = "cum_sum",
 		.args = "x",
 		.doc = "Sum of the values so far; a null stays null and counts for nothing. 8 and 16-bit integers "
-               "sum as Int64, "
+			   "sum as Int64, "
 			   "Booleans as UInt32.",
 		.example = "cum_sum([1, null, 2]) == [1, null, 3]",
 		.options = reverse_options,
@@ -235,7 +235,7 @@ const nk_func nk__funcs_cumulative[] = {
 		.name = "cum_prod",
 		.args = "x",
 		.doc = "Product of the values so far; a null stays null and counts for nothing. Integers multiply as "
-               "Int64.",
+			   "Int64.",
 		.example = "cum_prod([2, null, 3]) == [2, null, 6]",
 		.options = reverse_options,
 		.min_args = 1,

@@ -107,7 +107,7 @@ const nk_func nk__funcs_ewm[] = {
 		.name = "ewm_std",
 		.args = "x",
 		.doc = "Standard deviation with weights that fall by 1 - alpha from row to row; null where the "
-               "weights allow none.",
+			   "weights allow none.",
 		.example = "ewm_std([1.0, 3.0], bias=true) == [0.0, 0.9428090415820634]",
 		.options = spread_options,
 		.min_args = 1,
@@ -121,7 +121,7 @@ const nk_func nk__funcs_ewm[] = {
 		.name = "ewm_var",
 		.args = "x",
 		.doc = "Variance with weights that fall by 1 - alpha from row to row; null where the weights allow "
-               "none.",
+			   "none.",
 		.example = "ewm_var([1.0, 3.0]) == [null, 2.0]",
 		.options = spread_options,
 		.min_args = 1,

@@ -101,7 +101,7 @@ const nk_func nk__funcs_explode[] = {
 		.name = "explode",
 		.args = "x",
 		.doc = "The items of all lists one after another. A null list gives null unless keep_nulls is false, "
-               "an empty one "
+			   "an empty one "
 			   "nothing, or null with empty_as_null. Values of other dtypes stay as they are.",
 		.example = "explode([[1, 2], [], null]) == [1, 2, null]",
 		.options = explode_options,

@@ -200,9 +200,9 @@ const nk_func nk__funcs_fill[] = {
 		.name = "interpolate",
 		.args = "x",
 		.doc = "Nulls between two values are filled on the line between them (integers become Float64; "
-               "temporal ones and "
+			   "temporal ones and "
 			   "Decimals step by whole units) or, with method \"nearest\", from the nearer one. What is no "
-               "number stays.",
+			   "number stays.",
 		.example = "interpolate([1.0, null, 3.0, null]) == [1.0, 2.0, 3.0, null]",
 		.options = method_options,
 		.min_args = 1,

@@ -39,12 +39,13 @@ typedef struct nk_call {
 	const nk_func *func;
 	const nk_dtype *dtype; /* of the result */
 	const nk_option *options;
-	const void *data;      /* what the binder left */
+	const void *data; /* what the binder left */
 	nk_memory *memory;
 	const uint8_t *validity; /* elementwise, NK_NULLS_PROPAGATE: AND over the arguments; NULL: all valid */
 } nk_call;
 
-typedef nk_status nk_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err);
+typedef nk_status nk_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err);
 
 /* Group g's state lies at (char *)states + g * state_size. groups[i] is row i's group; NULL means all rows go
  * to group 0 (write this case as its own loop: it is the ungrouped aggregation). args are flat or constant. */
@@ -55,10 +56,11 @@ typedef struct nk_aggregate {
 	nk_status (*update)(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
 	                    int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err);
 	/* Fold others[i] into group groups[i] (NULL: all into group 0). */
-	nk_status (*merge)(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-	                   nk_arena *arena, nk_error *err);
+	nk_status (*merge)(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+	                   int64_t n, nk_arena *arena, nk_error *err);
 	/* One row per group, flat, of call->dtype. */
-	nk_status (*finish)(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err);
+	nk_status (*finish)(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+	                    nk_error *err);
 } nk_aggregate;
 
 /* Rows of group g are [offsets[g], offsets[g + 1]) of the arguments. Returns n_groups rows when the function aggregates, as
@@ -85,8 +87,9 @@ typedef struct nk_bind {
 	bool grouped;    /* inside group_by().agg() or over(): a few dtype rules differ */
 	/* out */
 	const nk_dtype *dtype;
-	const nk_dtype *casts[NK_MAX_CASTS]; /* NULL: as it is. For variadic calls the last one set counts for the rest */
-	bool cast_is_lossy;                  /* casts must be non-strict (values that do not fit become null) */
+	const nk_dtype
+		*casts[NK_MAX_CASTS]; /* NULL: as it is. For variadic calls the last one set counts for the rest */
+	bool cast_is_lossy;       /* casts must be non-strict (values that do not fit become null) */
 	nk_kernel *kernel;
 	const nk_aggregate *aggregate;
 	nk_segmented_kernel *segmented;
@@ -97,10 +100,11 @@ typedef struct nk_bind {
 typedef nk_status nk_bind_function(nk_bind *bind, nk_error *err);
 
 struct nk_func {
-	const char *name;    /* as in nk_expr_call: Polars' method name; namespaced ones as "str.len_chars", "dt.year" */
-	const char *args;    /* names of the arguments: "x", "left, right", "x, *more" */
-	const char *doc;     /* one paragraph: dtypes, nulls, errors */
-	const char *example; /* "abs([-1, null]) == [1, null]" */
+	const char
+		*name; /* as in nk_expr_call: Polars' method name; namespaced ones as "str.len_chars", "dt.year" */
+	const char *args;              /* names of the arguments: "x", "left, right", "x, *more" */
+	const char *doc;               /* one paragraph: dtypes, nulls, errors */
+	const char *example;           /* "abs([-1, null]) == [1, null]" */
 	const nk_option_spec *options; /* NULL: none */
 	int min_args, max_args;        /* max -1: any number */
 	nk_height height;
@@ -109,11 +113,14 @@ struct nk_func {
 	bool impure;          /* other results on every call */
 	bool order_sensitive; /* the result depends on the order of rows */
 	bool commutative;
-	bool unaligned;   /* column kernels: arguments keep lengths of their own (gather) */
+	bool unaligned;         /* column kernels: arguments keep lengths of their own (gather) */
 	bool expands_selectors; /* a selector argument becomes several arguments instead of several expressions */
-	bool names_fields; /* with expands_selectors: the option "fields" (a Struct dtype) takes the last arguments' names */
-	bool picks_field; /* arguments after the first are literals that choose fields of it: an expression for each */
-	const char *fixed_name; /* "len": the output's name whatever the arguments; NULL: that of the first argument */
+	bool
+		names_fields; /* with expands_selectors: the option "fields" (a Struct dtype) takes the last arguments' names */
+	bool
+		picks_field; /* arguments after the first are literals that choose fields of it: an expression for each */
+	const char
+		*fixed_name; /* "len": the output's name whatever the arguments; NULL: that of the first argument */
 	nk_bind_function *bind;
 };
 

@@ -486,7 +486,7 @@ const nk_func nk__funcs_list[] = {
 		.name = "list.get",
 		.args = "x, index",
 		.doc = "The item of each list at a position, from the end when negative. Out of bounds fails with "
-               "ComputeError, or gives null with null_on_oob.",
+			   "ComputeError, or gives null with null_on_oob.",
 		.example = "list.get([[1, 2], null], -1) == [2, null]",
 		.options = get_options,
 		.min_args = 2,
@@ -499,7 +499,7 @@ const nk_func nk__funcs_list[] = {
 		.name = "list.item",
 		.args = "x",
 		.doc = "The only item of each list. Fails with ComputeError when a list has another number of items; "
-               "an empty one gives null with allow_empty.",
+			   "an empty one gives null with allow_empty.",
 		.example = "list.item([[1], null]) == [1, null]",
 		.options = item_options,
 		.min_args = 1,
@@ -512,7 +512,7 @@ const nk_func nk__funcs_list[] = {
 		.name = "list.contains",
 		.args = "x, item",
 		.doc = "Whether each list has an item equal to a value. Null equals null unless nulls_equal is "
-               "false: then null gives null.",
+			   "false: then null gives null.",
 		.example = "list.contains([[1, 2], [], null], 2) == [true, false, null]",
 		.options = contains_options,
 		.min_args = 2,
@@ -534,7 +534,7 @@ const nk_func nk__funcs_list[] = {
 		.name = "list.join",
 		.args = "x, separator",
 		.doc = "The texts of each list as one. A null item is left out, or with ignore_nulls=False makes the "
-               "result null.",
+			   "result null.",
 		.example = "list.join([[\"a\", null, \"b\"], []], \"-\") == [\"a-b\", \"\"]",
 		.options = ignore_nulls_options,
 		.min_args = 2,

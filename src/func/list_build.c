@@ -219,7 +219,7 @@ const nk_func nk__funcs_list_build[] = {
 		.name = "concat_list",
 		.args = "x, *more",
 		.doc = "The values of several columns as one list a row; those that are lists give their items. A "
-               "null list makes the "
+			   "null list makes the "
 			   "result null, a null value is an item.",
 		.example = "concat_list([[1, 2], null], [3, 4]) == [[1, 2, 3], null]",
 		.min_args = 1,
@@ -243,7 +243,7 @@ const nk_func nk__funcs_list_build[] = {
 		.name = "list.concat",
 		.args = "x, *more",
 		.doc = "The lists of several columns one after another; what is no list is an item. Null where a "
-               "list is null.",
+			   "list is null.",
 		.example = "list.concat([[1, 2], null], [[3], []]) == [[1, 2, 3], null]",
 		.min_args = 1,
 		.max_args = -1,
@@ -254,7 +254,7 @@ const nk_func nk__funcs_list_build[] = {
 		.name = "list.set_union",
 		.args = "x, other",
 		.doc = "The different items of both lists, in the order of first appearance. The other list is cast "
-               "to the dtype of the "
+			   "to the dtype of the "
 			   "first; what does not fit becomes null.",
 		.example = "list.set_union([[1, 2], null], [[2, 3], [1]]) == [[1, 2, 3], null]",
 		.min_args = 2,

@@ -405,7 +405,7 @@ const nk_func nk__funcs_list_rows[] = {
 		.name = "list.slice",
 		.args = "x, offset, length",
 		.doc = "A part of each list: an offset, from the end when negative, and a length, to the end by "
-               "default.",
+			   "default.",
 		.example = "list.slice([[1, 2, 3], null], 1) == [[2, 3], null]",
 		.min_args = 2,
 		.max_args = 3,
@@ -479,7 +479,7 @@ const nk_func nk__funcs_list_rows[] = {
 		.name = "list.gather",
 		.args = "x, indices",
 		.doc = "The items of each list at given positions, a list for each; negative ones count from the "
-               "end, null gives null. "
+			   "end, null gives null. "
 			   "Out of bounds fails with OutOfBoundsError, or gives null with null_on_oob.",
 		.example = "list.gather([[5, 6], null], [[-1, 0], [0]]) == [[6, 5], null]",
 		.options = gather_options,

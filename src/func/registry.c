@@ -18,7 +18,9 @@ static const nk_func *const lists[] = {
 
 enum { MAX_FUNCS = 1024 };
 enum { MAX_DEPTH = 2 }; /* of twins: twins of twins are for lists of lists */
-enum { N_SLOTS = MAX_FUNCS * 4 * (1 + MAX_DEPTH) }; /* open addressing: names are looked up on every eager call */
+enum {
+	N_SLOTS = MAX_FUNCS * 4 * (1 + MAX_DEPTH)
+}; /* open addressing: names are looked up on every eager call */
 static const nk_func *slots[N_SLOTS];
 static const nk_func *sorted[MAX_FUNCS];
 static int n_sorted;
@@ -29,10 +31,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*(const nk_func *const *)a)->name, (*(const nk_func *const *)b)->name);
 }
 
-static int slot_of(const char *name)
-{
-	return (int)(nk_hash_bytes(name, (int64_t)strlen(name)) % N_SLOTS);
-}
+static int slot_of(const char *name) { return (int)(nk_hash_bytes(name, (int64_t)strlen(name)) % N_SLOTS); }
 
 static void add_slot(const nk_func *func)
 {
@@ -128,16 +127,12 @@ bool nk_option_equal(const nk_option *a, const nk_option *b)
 	if (a->kind != b->kind)
 		return false;
 	switch (a->kind) {
-	case NK_OPTION_BOOL:
-		return a->boolean == b->boolean;
-	case NK_OPTION_INT:
-		return a->integer == b->integer;
-	case NK_OPTION_FLOAT:
-		return memcmp(&a->floating, &b->floating, sizeof a->floating) == 0;
+	case NK_OPTION_BOOL: return a->boolean == b->boolean;
+	case NK_OPTION_INT: return a->integer == b->integer;
+	case NK_OPTION_FLOAT: return memcmp(&a->floating, &b->floating, sizeof a->floating) == 0;
 	case NK_OPTION_STRING:
 		return a->string == b->string || (a->string && b->string && strcmp(a->string, b->string) == 0);
-	case NK_OPTION_DTYPE:
-		return a->dtype == b->dtype;
+	case NK_OPTION_DTYPE: return a->dtype == b->dtype;
 	}
 	return false;
 }

@@ -9,12 +9,14 @@ static nk_status new_positions(const nk_call *call, int64_t n_rows, nk_array **o
 {
 	if (n_rows >= UINT32_MAX - 16)
 		return nk_fail(err, NK_COMPUTE, "`%s` takes at most 4294967278 rows", call->func->name);
-	return nk_array_alloc(call->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows + 16, false, out, err);
+	return nk_array_alloc(call->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows + 16, false, out,
+	                      err);
 }
 
 /* ---- filter, arg_true ---- */
 
-static nk_status true_rows(const nk_call *call, const nk_array *mask, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status true_rows(const nk_call *call, const nk_array *mask, int64_t n_rows, nk_array **out,
+                           nk_error *err)
 {
 	NK_AUTO(nk_array) rows = NULL;
 	NK_TRY(new_positions(call, n_rows, &rows, err));
@@ -24,7 +26,8 @@ static nk_status true_rows(const nk_call *call, const nk_array *mask, int64_t n_
 	return nk_array_slice(call->memory, rows, 0, n, out, err);
 }
 
-static nk_status filter_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status filter_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	NK_AUTO(nk_array) rows = NULL;
 	NK_TRY(true_rows(call, args[1], n_rows, &rows, err));
@@ -42,7 +45,8 @@ static nk_status bind_filter(nk_bind *bind, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status arg_true_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status arg_true_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                 nk_error *err)
 {
 	return true_rows(call, args[0], n_rows, out, err);
 }
@@ -50,7 +54,8 @@ static nk_status arg_true_kernel(const nk_call *call, nk_array *const *args, int
 static nk_status bind_arg_true(nk_bind *bind, nk_error *err)
 {
 	if (bind->args[0].dtype->id != NK_TYPE_BOOLEAN)
-		return nk_fail(err, NK_INVALID_OPERATION, "`arg_true` operation not supported for dtype `%s` (expected: bool)",
+		return nk_fail(err, NK_INVALID_OPERATION,
+		               "`arg_true` operation not supported for dtype `%s` (expected: bool)",
 		               nk_dtype_short_name(bind->args[0].dtype));
 	bind->dtype = nk_dtype_of(NK_TYPE_UINT32);
 	bind->kernel = arg_true_kernel;
@@ -68,7 +73,8 @@ static bool flag_of(const char *flags, int i)
 	return n && flags[(size_t)i < n ? (size_t)i : n - 1] == '1';
 }
 
-static nk_status sort_by_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status sort_by_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const int *n_args = call->data;
 	nk_sort_key keys[MAX_KEYS];
@@ -101,7 +107,8 @@ static const nk_option_spec sort_by_options[] = {
 
 /* ---- gather ---- */
 
-static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                               nk_error *err)
 {
 	(void)n_rows;
 	bool null_on_oob = call->options[0].boolean;
@@ -120,7 +127,8 @@ static nk_status gather_kernel(const nk_call *call, nk_array *const *args, int64
 			at = -1;
 		} else if (at < 0 || at >= n) {
 			if (!null_on_oob)
-				return nk_fail(err, NK_OUT_OF_BOUNDS, "gather indices are out of bounds: %lld in a column of %lld rows",
+				return nk_fail(err, NK_OUT_OF_BOUNDS,
+				               "gather indices are out of bounds: %lld in a column of %lld rows",
 				               (long long)from[i], (long long)n);
 			at = -1;
 		}
@@ -147,12 +155,14 @@ static const nk_option_spec gather_options[] = {
 
 /* ---- item ---- */
 
-static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status item_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	if (n_rows == 0 && call->options[0].boolean)
 		return nk_array_new_null(call->memory, call->dtype, 1, out, err);
 	if (n_rows != 1)
-		return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got %lld values", (long long)n_rows);
+		return nk_fail(err, NK_COMPUTE, "aggregation 'item' expected a single value, got %lld values",
+		               (long long)n_rows);
 	*out = nk_array_ref(args[0]);
 	return NK_OK;
 }
@@ -174,7 +184,8 @@ const nk_func nk__funcs_rows[] = {
 	{
 		.name = "item",
 		.args = "x",
-		.doc = "The only value; with allow_empty null when there is none. Fails with ComputeError for another number.",
+		.doc = "The only value; with allow_empty null when there is none. Fails with ComputeError for "
+               "another number.",
 		.example = "item([7]) == [7]",
 		.options = item_options,
 		.min_args = 1,
@@ -187,7 +198,8 @@ const nk_func nk__funcs_rows[] = {
 	{
 		.name = "filter",
 		.args = "x, predicate",
-		.doc = "The rows where the Boolean predicate is true. Fails with InvalidOperationError for another dtype.",
+		.doc = "The rows where the Boolean predicate is true. Fails with InvalidOperationError for another "
+               "dtype.",
 		.example = "filter([1, 2, 3], [true, null, true]) == [1, 3]",
 		.min_args = 2,
 		.max_args = 2,
@@ -209,8 +221,9 @@ const nk_func nk__funcs_rows[] = {
 	{
 		.name = "sort_by",
 		.args = "x, *by",
-		.doc = "The values in the order of other columns; ties keep their order. descending and nulls_last are texts of "
-		       "\"0\" and \"1\", one per key.",
+		.doc = "The values in the order of other columns; ties keep their order. descending and nulls_last "
+               "are texts of "
+			   "\"0\" and \"1\", one per key.",
 		.example = "sort_by([1, 2, 3], [3, 1, 2]) == [2, 3, 1]",
 		.options = sort_by_options,
 		.min_args = 2,
@@ -222,8 +235,9 @@ const nk_func nk__funcs_rows[] = {
 	{
 		.name = "gather",
 		.args = "x, indices",
-		.doc = "The values at given positions; negative ones count from the end, null gives null. Out of bounds fails "
-		       "with OutOfBoundsError, or gives null with null_on_oob.",
+		.doc = "The values at given positions; negative ones count from the end, null gives null. Out of "
+               "bounds fails "
+			   "with OutOfBoundsError, or gives null with null_on_oob.",
 		.example = "gather([5, 6, 7], [2, -3, null]) == [7, 5, null]",
 		.options = gather_options,
 		.min_args = 2,

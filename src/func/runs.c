@@ -75,7 +75,7 @@ const nk_func nk__funcs_runs[] = {
 		.name = "rle",
 		.args = "x",
 		.doc = "Runs of equal values: a Struct of \"len\" (UInt32) and \"value\". Nulls are a value, and so "
-               "is NaN.",
+			   "is NaN.",
 		.example = "rle([5, 5, null]) == Struct{\"len\": UInt32, \"value\": Int64}[{2, 5}, {1, null}]",
 		.min_args = 1,
 		.max_args = 1,

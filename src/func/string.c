@@ -10,9 +10,10 @@ nk_status nk__need_string(const nk_bind *bind, nk_status code, nk_error *err)
 	if (dtype->id == NK_TYPE_STRING)
 		return NK_OK;
 	if (code == NK_INVALID_OPERATION)
-		return nk_fail(err, code, "expected String type, got: %s (in %s)", nk_dtype_short_name(dtype), bind->func->name);
-	return nk_fail(err, code, "invalid series dtype: expected `String`, got `%s` (in %s)", nk_dtype_short_name(dtype),
-	               bind->func->name);
+		return nk_fail(err, code, "expected String type, got: %s (in %s)", nk_dtype_short_name(dtype),
+		               bind->func->name);
+	return nk_fail(err, code, "invalid series dtype: expected `String`, got `%s` (in %s)",
+	               nk_dtype_short_name(dtype), bind->func->name);
 }
 
 nk_status nk__bind_string_kernel(nk_bind *bind, nk_type_id result, nk_kernel *kernel, nk_error *err)
@@ -23,8 +24,8 @@ nk_status nk__bind_string_kernel(nk_bind *bind, nk_type_id result, nk_kernel *ke
 	return NK_OK;
 }
 
-nk_status nk__validity_of_first(const nk_call *call, nk_array *const *args, int n_arrays, int64_t n_rows, nk_buffer **out,
-                                nk_error *err)
+nk_status nk__validity_of_first(const nk_call *call, nk_array *const *args, int n_arrays, int64_t n_rows,
+                                nk_buffer **out, nk_error *err)
 {
 	bool has_nulls = false;
 	for (int a = 0; a < n_arrays; a++)
@@ -117,8 +118,8 @@ static nk_view cut(slice_kind kind, const nk_view *view, const nk_heap *heap, in
 	return nk__view_slice(view, heap, begin, view->n_bytes);
 }
 
-static nk_status cut_kernel(const nk_call *call, slice_kind kind, nk_array *const *args, int64_t n_rows, nk_array **out,
-                            nk_error *err)
+static nk_status cut_kernel(const nk_call *call, slice_kind kind, nk_array *const *args, int64_t n_rows,
+                            nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_TRY(nk_buffer_new(call->memory, n_rows * (int64_t)sizeof(nk_view), &views, err));
@@ -129,18 +130,21 @@ static nk_status cut_kernel(const nk_call *call, slice_kind kind, nk_array *cons
 	return nk__views_into(call, args[0], NK_STEAL(views), NULL, n_rows, out, err);
 }
 
-static nk_status head_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status head_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	return cut_kernel(call, HEAD, args, n_rows, out, err);
 }
 
-static nk_status tail_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status tail_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	return cut_kernel(call, TAIL, args, n_rows, out, err);
 }
 
 /* bind->data is NULL when there is no length argument. A null length reaches to the end. */
-static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status slice_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_AUTO(nk_buffer) validity = NULL;
@@ -215,7 +219,8 @@ static bool is_stripped(const char *at, int64_t n, const char *set, int64_t n_se
 	return n == 1 ? memchr(set, at[0], (size_t)n_set) != NULL : nk_text_find(set, n_set, at, n) != NULL;
 }
 
-static nk_status strip_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status strip_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	const strip_plan *plan = call->data;
 	NK_AUTO(nk_buffer) views = NULL;
@@ -260,11 +265,17 @@ static nk_status bind_strip(nk_bind *bind, strip_side side, nk_error *err)
 }
 
 static nk_status bind_strip_chars(nk_bind *bind, nk_error *err) { return bind_strip(bind, STRIP_BOTH, err); }
-static nk_status bind_strip_chars_start(nk_bind *bind, nk_error *err) { return bind_strip(bind, STRIP_START, err); }
-static nk_status bind_strip_chars_end(nk_bind *bind, nk_error *err) { return bind_strip(bind, STRIP_END, err); }
+static nk_status bind_strip_chars_start(nk_bind *bind, nk_error *err)
+{
+	return bind_strip(bind, STRIP_START, err);
+}
+static nk_status bind_strip_chars_end(nk_bind *bind, nk_error *err)
+{
+	return bind_strip(bind, STRIP_END, err);
+}
 
-static nk_status strip_affix(const nk_call *call, nk_array *const *args, int64_t n_rows, bool at_end, nk_array **out,
-                             nk_error *err)
+static nk_status strip_affix(const nk_call *call, nk_array *const *args, int64_t n_rows, bool at_end,
+                             nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_TRY(nk_buffer_new(call->memory, n_rows * (int64_t)sizeof(nk_view), &views, err));
@@ -273,21 +284,22 @@ static nk_status strip_affix(const nk_call *call, nk_array *const *args, int64_t
 		const nk_view *view = nk__view_at(args[0], i), *affix = nk__view_at(args[1], i);
 		int64_t n = view->n_bytes, n_affix = affix->n_bytes;
 		const char *bytes = nk_view_bytes(view, args[0]->heap), *wanted = nk_view_bytes(affix, args[1]->heap);
-		bool found = n_affix <= n && memcmp(at_end ? bytes + n - n_affix : bytes, wanted, (size_t)n_affix) == 0;
+		bool found =
+			n_affix <= n && memcmp(at_end ? bytes + n - n_affix : bytes, wanted, (size_t)n_affix) == 0;
 		int64_t begin = found && !at_end ? n_affix : 0, end = found && at_end ? n - n_affix : n;
 		to[i] = nk__view_slice(view, args[0]->heap, begin, end);
 	}
 	return nk__views_into(call, args[0], NK_STEAL(views), NULL, n_rows, out, err);
 }
 
-static nk_status strip_prefix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                     nk_error *err)
+static nk_status strip_prefix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                     nk_array **out, nk_error *err)
 {
 	return strip_affix(call, args, n_rows, false, out, err);
 }
 
-static nk_status strip_suffix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                     nk_error *err)
+static nk_status strip_suffix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                     nk_array **out, nk_error *err)
 {
 	return strip_affix(call, args, n_rows, true, out, err);
 }
@@ -350,8 +362,9 @@ const nk_func nk__funcs_string[] = {
 	{
 		.name = "concat_str",
 		.args = "*exprs",
-		.doc = "The arguments, cast to String, joined with separator. Null where any is null; with ignore_nulls, "
-		       "nulls are left out.",
+		.doc = "The arguments, cast to String, joined with separator. Null where any is null; with "
+               "ignore_nulls, "
+			   "nulls are left out.",
 		.example = "concat_str(['a', 'b'], ['x', null]) == ['ax', null]",
 		.options = concat_options,
 		.min_args = 1,
@@ -363,8 +376,9 @@ const nk_func nk__funcs_string[] = {
 	{
 		.name = "str.contains",
 		.args = "x, pattern",
-		.doc = "Whether the pattern occurs: a regular expression without look-around and back-references, or plain "
-		       "text when literal. A bad pattern is an error, or null when not strict.",
+		.doc = "Whether the pattern occurs: a regular expression without look-around and back-references, or "
+               "plain "
+			   "text when literal. A bad pattern is an error, or null when not strict.",
 		.example = "str.contains(['ab', 'b', null], '^a') == [true, false, null]",
 		.options = contains_options,
 		.min_args = 2,
@@ -466,8 +480,9 @@ const nk_func nk__funcs_string[] = {
 	{
 		.name = "str.replace",
 		.args = "x, pattern, value",
-		.doc = "The first n matches of the pattern replaced by value, in which $1 and ${name} stand for groups unless "
-		       "literal. A negative n replaces all; a null value replaces nothing.",
+		.doc = "The first n matches of the pattern replaced by value, in which $1 and ${name} stand for "
+               "groups unless "
+			   "literal. A negative n replaces all; a null value replaces nothing.",
 		.example = "str.replace(['aa'], 'a', 'b') == ['ba']",
 		.options = replace_options,
 		.min_args = 3,
@@ -479,7 +494,8 @@ const nk_func nk__funcs_string[] = {
 	{
 		.name = "str.replace_all",
 		.args = "x, pattern, value",
-		.doc = "Every match of the pattern replaced by value, in which $1 and ${name} stand for groups unless literal.",
+		.doc = "Every match of the pattern replaced by value, in which $1 and ${name} stand for groups "
+               "unless literal.",
 		.example = "str.replace_all(['aa'], 'a', 'b') == ['bb']",
 		.options = literal_options,
 		.min_args = 3,
@@ -586,7 +602,8 @@ const nk_func nk__funcs_string[] = {
 		.name = "str.to_uppercase",
 		.args = "x",
 		.doc = "Upper case by Unicode's full mappings.",
-		.example = "str.to_uppercase(['stra\xc3\x9f" "e']) == ['STRASSE']",
+		.example = "str.to_uppercase(['stra\xc3\x9f"
+				   "e']) == ['STRASSE']",
 		.min_args = 1,
 		.max_args = 1,
 		.bind = nk__bind_to_uppercase,

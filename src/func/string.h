@@ -9,7 +9,8 @@
  * planning (NK_INVALID_OPERATION) or while running it (NK_SCHEMA_MISMATCH). */
 NK_MUST_CHECK nk_status nk__need_string(const nk_bind *bind, nk_status code, nk_error *err);
 /* The same, and sets the result's dtype and the kernel. */
-NK_MUST_CHECK nk_status nk__bind_string_kernel(nk_bind *bind, nk_type_id result, nk_kernel *kernel, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_string_kernel(nk_bind *bind, nk_type_id result, nk_kernel *kernel,
+                                               nk_error *err);
 
 /* Row i of a flat or constant array of views. */
 static inline const nk_view *nk__view_at(const nk_array *array, int64_t row)
@@ -31,18 +32,18 @@ static inline nk_view nk__view_slice(const nk_view *view, const nk_heap *heap, i
 static inline nk_status nk__views_into(const nk_call *call, const nk_array *source, nk_buffer *views,
                                        nk_buffer *validity, int64_t n_rows, nk_array **out, nk_error *err)
 {
-	return nk_array_new_flat(call->dtype, NK_PHYSICAL_VIEW, n_rows, views, validity, -1, nk_heap_ref(source->heap), out,
-	                         err);
+	return nk_array_new_flat(call->dtype, NK_PHYSICAL_VIEW, n_rows, views, validity, -1,
+	                         nk_heap_ref(source->heap), out, err);
 }
 
 /* Where all of the first n_arrays arguments are valid; *out stays NULL when they all are. */
-NK_MUST_CHECK nk_status nk__validity_of_first(const nk_call *call, nk_array *const *args, int n_arrays, int64_t n_rows,
-                                              nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__validity_of_first(const nk_call *call, nk_array *const *args, int n_arrays,
+                                              int64_t n_rows, nk_buffer **out, nk_error *err);
 
 /* Binders of the other files. */
-nk_bind_function nk__bind_contains, nk__bind_starts_with, nk__bind_ends_with, nk__bind_find, nk__bind_count_matches,
-	nk__bind_extract, nk__bind_replace, nk__bind_replace_all;
-nk_bind_function nk__bind_to_lowercase, nk__bind_to_uppercase, nk__bind_reverse_text, nk__bind_zfill, nk__bind_pad_start,
-	nk__bind_pad_end, nk__bind_concat_str;
+nk_bind_function nk__bind_contains, nk__bind_starts_with, nk__bind_ends_with, nk__bind_find,
+	nk__bind_count_matches, nk__bind_extract, nk__bind_replace, nk__bind_replace_all;
+nk_bind_function nk__bind_to_lowercase, nk__bind_to_uppercase, nk__bind_reverse_text, nk__bind_zfill,
+	nk__bind_pad_start, nk__bind_pad_end, nk__bind_concat_str;
 
 #endif

@@ -9,8 +9,8 @@
 
 /* ---- Case ---- */
 
-static nk_status case_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, bool upper, nk_array **out,
-                             nk_error *err)
+static nk_status case_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, bool upper,
+                             nk_array **out, nk_error *err)
 {
 	NK_TEXT_WRITER(writer);
 	NK_TRY(nk_text_writer_init(&writer, call->memory, call->dtype, n_rows, err));
@@ -53,7 +53,8 @@ nk_status nk__bind_to_uppercase(nk_bind *bind, nk_error *err)
 
 /* ---- Reversal ---- */
 
-static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status reverse_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	NK_TEXT_WRITER(writer);
 	NK_TRY(nk_text_writer_init(&writer, call->memory, call->dtype, n_rows, err));
@@ -87,7 +88,8 @@ typedef struct pad_plan {
 	char fill[4];
 } pad_plan;
 
-static nk_status pad_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status pad_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                            nk_error *err)
 {
 	const pad_plan *plan = call->data;
 	NK_TEXT_WRITER(writer);
@@ -102,7 +104,8 @@ static nk_status pad_kernel(const nk_call *call, nk_array *const *args, int64_t 
 		const char *bytes = nk_view_bytes(view, args[0]->heap);
 		uint64_t n_wanted = lengths[nk_array_index(args[1], i)];
 		uint64_t n_chars = (uint64_t)nk_text_count_chars(bytes, view->n_bytes);
-		int64_t n_missing = n_wanted > n_chars ? (int64_t)NK_MIN(n_wanted - n_chars, (uint64_t)UINT32_MAX) : 0;
+		int64_t n_missing =
+			n_wanted > n_chars ? (int64_t)NK_MIN(n_wanted - n_chars, (uint64_t)UINT32_MAX) : 0;
 		int64_t n = view->n_bytes + n_missing * plan->n_fill;
 		char *room;
 		NK_TRY(nk_text_writer_room(&writer, n, &room, err));
@@ -198,7 +201,8 @@ nk_status nk__bind_concat_str(nk_bind *bind, nk_error *err)
 	concat_plan *plan;
 	for (int i = 0; i < bind->n_args; i++)
 		if (nk_type_is_nested(bind->args[i].dtype->id))
-			return nk_fail(err, NK_INVALID_OPERATION, "cannot cast %s to String (in concat_str)", bind->args[i].dtype->text);
+			return nk_fail(err, NK_INVALID_OPERATION, "cannot cast %s to String (in concat_str)",
+			               bind->args[i].dtype->text);
 	NK_TRY(NK_ARENA_NEW(bind->arena, &plan, 1, err));
 	*plan = (concat_plan){bind->n_args, bind->options[1].boolean, 0, ""};
 	if (bind->options[0].string) {

@@ -32,8 +32,8 @@ static nk_status bind_search(nk_bind *bind, bool is_literal, bool strict, bool o
 		return NK_OK;
 	NK_AUTO(nk_pattern) pattern = NULL;
 	nk_error ignored;
-	nk_status status = nk_pattern_new(nk_arena_memory(bind->arena), literal->bytes, literal->n_bytes, is_literal, only_test,
-	                                  &pattern, strict ? err : &ignored);
+	nk_status status = nk_pattern_new(nk_arena_memory(bind->arena), literal->bytes, literal->n_bytes,
+	                                  is_literal, only_test, &pattern, strict ? err : &ignored);
 	if (status == NK_COMPUTE && !strict)
 		return NK_OK;
 	NK_TRY(status);
@@ -60,9 +60,9 @@ static void row_pattern_release(row_pattern *row)
 	nk_matcher_release(&row->matcher);
 	nk_pattern_free(row->owned);
 }
-#define ROW_PATTERN(name, call, args)                                          \
-	__attribute__((cleanup(row_pattern_release))) row_pattern name = {         \
-		.plan = (call)->data, .memory = (call)->memory, .patterns = (args)[1]}
+#define ROW_PATTERN(name, call, args)             \
+	__attribute__((cleanup(row_pattern_release))) \
+	row_pattern name = {.plan = (call)->data, .memory = (call)->memory, .patterns = (args)[1]}
 
 /* Afterwards row->pattern is the pattern of row i, with a matcher, or NULL when it is null or bad and not strict. */
 static nk_status row_pattern_at(row_pattern *row, int64_t i, nk_error *err)
@@ -97,11 +97,15 @@ static nk_status row_pattern_at(row_pattern *row, int64_t i, nk_error *err)
 	return nk_matcher_init(&row->matcher, row->pattern, err);
 }
 
-static bool row_is_live(const nk_call *call, int64_t i) { return !call->validity || nk_bitmap_get(call->validity, i); }
+static bool row_is_live(const nk_call *call, int64_t i)
+{
+	return !call->validity || nk_bitmap_get(call->validity, i);
+}
 
 /* ---- contains ---- */
 
-static nk_status contains_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array *result, nk_error *err)
+static nk_status contains_rows(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array *result,
+                               nk_error *err)
 {
 	uint8_t *bits = nk_array_values(result), *valid = nk_array_validity(result);
 	ROW_PATTERN(row, call, args);
@@ -121,7 +125,8 @@ static nk_status contains_rows(const nk_call *call, nk_array *const *args, int64
 			nk_text_match(&one, 1, &row.pattern->pieces, &bit);
 			found = bit & 1;
 		} else {
-			NK_TRY(nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0, &found, err));
+			NK_TRY(nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0, &found,
+			                       err));
 		}
 		if (found)
 			nk_bitmap_set(bits, i);
@@ -157,8 +162,8 @@ nk_status nk__bind_contains(nk_bind *bind, nk_error *err)
 /* ---- starts_with, ends_with ---- */
 
 /* bind->data: the pieces when the affix is a literal. */
-static nk_status affix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, bool at_end, nk_array **out,
-                              nk_error *err)
+static nk_status affix_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, bool at_end,
+                              nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_BOOL, n_rows, false, &result, err));
@@ -179,8 +184,8 @@ static nk_status affix_kernel(const nk_call *call, nk_array *const *args, int64_
 	return NK_OK;
 }
 
-static nk_status starts_with_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                    nk_error *err)
+static nk_status starts_with_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                    nk_array **out, nk_error *err)
 {
 	return affix_kernel(call, args, n_rows, false, out, err);
 }
@@ -216,7 +221,8 @@ nk_status nk__bind_ends_with(nk_bind *bind, nk_error *err) { return bind_affix(b
 
 /* ---- find, count_matches ---- */
 
-static nk_status find_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status find_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_U32, n_rows, true, &result, err));
@@ -230,7 +236,8 @@ static nk_status find_kernel(const nk_call *call, nk_array *const *args, int64_t
 			const nk_view *view = nk__view_at(args[0], i);
 			NK_TRY(row_pattern_at(&row, i, err));
 			if (row.pattern)
-				NK_TRY(nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0, &found, err));
+				NK_TRY(nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0,
+				                       &found, err));
 			if (found)
 				to[i] = (uint32_t)row.matcher.begin;
 		}
@@ -251,8 +258,8 @@ nk_status nk__bind_find(nk_bind *bind, nk_error *err)
 	return bind_search(bind, bind->options[0].boolean, bind->options[1].boolean, false, &plan, err);
 }
 
-static nk_status count_matches_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                      nk_error *err)
+static nk_status count_matches_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                      nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_U32, n_rows, false, &result, err));
@@ -289,7 +296,8 @@ nk_status nk__bind_count_matches(nk_bind *bind, nk_error *err)
 
 /* ---- extract ---- */
 
-static nk_status extract_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status extract_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const search_plan *plan = call->data;
 	NK_AUTO(nk_buffer) views = NULL;
@@ -307,7 +315,8 @@ static nk_status extract_kernel(const nk_call *call, nk_array *const *args, int6
 			continue;
 		bool found;
 		int64_t begin, end;
-		NK_TRY(nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0, &found, err));
+		NK_TRY(
+			nk_matcher_find(&row.matcher, nk_view_bytes(view, args[0]->heap), view->n_bytes, 0, &found, err));
 		if (found && nk_matcher_group(&row.matcher, (int)plan->group, &begin, &end)) {
 			to[i] = nk__view_slice(view, args[0]->heap, begin, end);
 			nk_bitmap_set(validity->bytes, i);
@@ -325,7 +334,8 @@ nk_status nk__bind_extract(nk_bind *bind, nk_error *err)
 	NK_TRY(bind_search(bind, false, true, false, &plan, err));
 	plan->group = bind->options[0].integer;
 	if (plan->group < 0)
-		return nk_fail(err, NK_OVERFLOW, "group_index must not be negative, but is %lld", (long long)plan->group);
+		return nk_fail(err, NK_OVERFLOW, "group_index must not be negative, but is %lld",
+		               (long long)plan->group);
 	return NK_OK;
 }
 
@@ -349,7 +359,8 @@ static int group_of_name(const nk_pattern *pattern, const char *name, int64_t n)
 }
 
 /* Appends a replacement with $1, $name, ${name} and $$ resolved by the last match; a group that is not there is empty. */
-static void append_expanded(nk_text *to, const nk_matcher *matcher, const char *bytes, const char *value, int64_t n)
+static void append_expanded(nk_text *to, const nk_matcher *matcher, const char *bytes, const char *value,
+                            int64_t n)
 {
 	for (int64_t i = 0; i < n;) {
 		const char *dollar = memchr(value + i, '$', (size_t)(n - i));
@@ -384,7 +395,8 @@ static void append_expanded(nk_text *to, const nk_matcher *matcher, const char *
 	}
 }
 
-static nk_status replace_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status replace_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                nk_error *err)
 {
 	const search_plan *plan = call->data;
 	NK_AUTO(nk_buffer) validity = NULL;
@@ -417,7 +429,8 @@ static nk_status replace_kernel(const nk_call *call, nk_array *const *args, int6
 			if (plan->is_literal)
 				nk_text_append(&text, nk_view_bytes(value, args[2]->heap), value->n_bytes);
 			else
-				append_expanded(&text, &row.matcher, bytes, nk_view_bytes(value, args[2]->heap), value->n_bytes);
+				append_expanded(&text, &row.matcher, bytes, nk_view_bytes(value, args[2]->heap),
+				                value->n_bytes);
 			done = row.matcher.end;
 		}
 		if (done == 0 && text.n_bytes == 0 && !text.failed && (!has_value || view->n_bytes > 0)) {

@@ -313,7 +313,7 @@ const nk_func nk__funcs_struct[] = {
 		.name = "as_struct",
 		.args = "x, *more",
 		.doc = "The values of several columns as one Struct a row; the fields have the columns' names. Fails "
-               "with "
+			   "with "
 			   "DuplicateError when two are the same.",
 		.example = "as_struct([1, null], fields=Struct{\"a\": Null}) == Struct{\"a\": Int64}[{1}, {null}]",
 		.options = fields_options,
@@ -329,7 +329,7 @@ const nk_func nk__funcs_struct[] = {
 		.args = "x, *more",
 		.doc = "A Struct with fields added, or replaced where there is one of the name.",
 		.example = "struct.with_fields(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) "
-                   "== Struct{\"a\": Int64, \"b\": Int64}[{1, 3}, null]",
+				   "== Struct{\"a\": Int64, \"b\": Int64}[{1, 3}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = -1,
@@ -343,7 +343,7 @@ const nk_func nk__funcs_struct[] = {
 		.args = "x, *more",
 		.doc = "A Struct of other columns, null where x is.",
 		.example = "struct.eval(Struct{\"a\": Int64}[{1}, null], [3, 4], fields=Struct{\"b\": Null}) == "
-                   "Struct{\"b\": Int64}[{3}, null]",
+				   "Struct{\"b\": Int64}[{3}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = -1,
@@ -356,7 +356,7 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.field",
 		.args = "x, name, *more",
 		.doc = "A field of each Struct, by name or position; null where the Struct is. Several names, \"*\" "
-               "and patterns become an "
+			   "and patterns become an "
 			   "expression each. Fails with StructFieldNotFoundError.",
 		.example = "struct.field(Struct{\"a\": Int64}[{1}, null], \"a\") == [1, null]",
 		.min_args = 2,
@@ -370,7 +370,7 @@ const nk_func nk__funcs_struct[] = {
 		.args = "x",
 		.doc = "The fields under other names. Fails with SchemaError when there are more or fewer.",
 		.example = "struct.rename_fields(Struct{\"a\": Int64}[{1}, null], fields=Struct{\"b\": Null}) == "
-                   "Struct{\"b\": Int64}[{1}, null]",
+				   "Struct{\"b\": Int64}[{1}, null]",
 		.options = fields_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -382,7 +382,7 @@ const nk_func nk__funcs_struct[] = {
 		.args = "x",
 		.doc = "The fields' names with a prefix and a suffix.",
 		.example = "struct.affix_fields(Struct{\"a\": Int64}[{1}, null], prefix=\"x\") == Struct{\"xa\": "
-                   "Int64}[{1}, null]",
+				   "Int64}[{1}, null]",
 		.options = affix_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -393,10 +393,10 @@ const nk_func nk__funcs_struct[] = {
 		.name = "struct.drop",
 		.args = "x",
 		.doc = "A Struct without some of its fields. Fails with StructFieldNotFoundError when one does not "
-               "exist, unless strict "
+			   "exist, unless strict "
 			   "is false.",
 		.example = "struct.drop(Struct{\"a\": Int64, \"b\": Int64}[{1, 2}, null], fields=Struct{\"a\": "
-                   "Null}) == Struct{\"b\": Int64}[{2}, null]",
+				   "Null}) == Struct{\"b\": Int64}[{2}, null]",
 		.options = drop_options,
 		.min_args = 1,
 		.max_args = 1,

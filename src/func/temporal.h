@@ -2,9 +2,9 @@
 #ifndef NK_FUNC_TEMPORAL_H
 #define NK_FUNC_TEMPORAL_H
 
+#include "columnar/time_zone.h"
 #include "compute/calendar_step.h"
 #include "compute/calendar_text.h"
-#include "columnar/time_zone.h"
 #include "func/func.h"
 
 /* Fails with "`year` operation not supported for dtype `str`" and what follows. */

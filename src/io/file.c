@@ -14,7 +14,7 @@ struct nk_file {
 	int64_t n_references;
 	nk_memory *memory;
 	int64_t n_bytes;
-	int descriptor;      /* -1 when mapped */
+	int descriptor; /* -1 when mapped */
 	const uint8_t *mapped;
 	char path[];
 };
@@ -40,8 +40,10 @@ nk_status nk__file_open(nk_memory *memory, const char *path, nk_file **out, nk_e
 		close(descriptor);
 		return failed_open(path, error ? error : ENOMEM, err);
 	}
-	*file = (nk_file){
-		.n_references = 1, .memory = nk_memory_ref(memory), .n_bytes = about.st_size, .descriptor = descriptor};
+	*file = (nk_file){.n_references = 1,
+	                  .memory = nk_memory_ref(memory),
+	                  .n_bytes = about.st_size,
+	                  .descriptor = descriptor};
 	memcpy(file->path, path, n_path);
 	if (file->n_bytes > 0) {
 		void *mapped = mmap(NULL, (size_t)file->n_bytes, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -82,18 +84,20 @@ static void unref_file(void *file) { nk__file_unref(file); }
 nk_status nk__file_read(nk_file *file, int64_t offset, int64_t n_bytes, nk_buffer **out, nk_error *err)
 {
 	if (offset < 0 || n_bytes < 0 || offset > file->n_bytes || n_bytes > file->n_bytes - offset)
-		return nk_fail(err, NK_COMPUTE, "bytes %lld to %lld are not inside of a file of %lld bytes", (long long)offset,
-		               (long long)(offset + n_bytes), (long long)file->n_bytes);
+		return nk_fail(err, NK_COMPUTE, "bytes %lld to %lld are not inside of a file of %lld bytes",
+		               (long long)offset, (long long)(offset + n_bytes), (long long)file->n_bytes);
 	if (file->mapped)
 		return nk_buffer_wrap(file->mapped + offset, n_bytes, unref_file, nk__file_ref(file), out, err);
 	NK_AUTO(nk_buffer) buffer = NULL;
 	NK_TRY(nk_buffer_new(file->memory, n_bytes, &buffer, err));
 	for (int64_t n_read = 0; n_read < n_bytes;) {
-		ssize_t n = pread(file->descriptor, buffer->bytes + n_read, (size_t)(n_bytes - n_read), offset + n_read);
+		ssize_t n =
+			pread(file->descriptor, buffer->bytes + n_read, (size_t)(n_bytes - n_read), offset + n_read);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return nk_fail(err, NK_IO, "%s: %s", n < 0 ? strerror(errno) : "the file ended early", file->path);
+			return nk_fail(err, NK_IO, "%s: %s", n < 0 ? strerror(errno) : "the file ended early",
+			               file->path);
 		n_read += n;
 	}
 	*out = NK_STEAL(buffer);

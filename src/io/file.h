@@ -17,7 +17,8 @@ void nk__file_unref(nk_file *file);
 const char *nk__file_path(const nk_file *file); /* borrowed */
 int64_t nk__file_size(const nk_file *file);
 /* Bytes [offset, offset + n_bytes); fails when they are not all inside. */
-NK_MUST_CHECK nk_status nk__file_read(nk_file *file, int64_t offset, int64_t n_bytes, nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__file_read(nk_file *file, int64_t offset, int64_t n_bytes, nk_buffer **out,
+                                      nk_error *err);
 
 static inline void nk_file__auto(nk_file **file) { nk__file_unref(*file); }
 

@@ -114,8 +114,8 @@ static int depth_of(const char *path)
 }
 
 /* Files below `root` that match the pattern (NULL: all that end with suffix). */
-static nk_status walk(nk_arena *arena, const char *root, const char *pattern, const char *suffix, nk_paths *out,
-                      nk_error *err)
+static nk_status walk(nk_arena *arena, const char *root, const char *pattern, const char *suffix,
+                      nk_paths *out, nk_error *err)
 {
 	nk_paths open = {0};
 	/* without ** nothing deeper than the pattern can match */
@@ -150,9 +150,13 @@ static nk_status walk(nk_arena *arena, const char *root, const char *pattern, co
 	return NK_OK;
 }
 
-static int compare_paths(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-nk_status nk__paths_expand(nk_arena *arena, const char *pattern, const char *suffix, nk_paths *out, nk_error *err)
+nk_status nk__paths_expand(nk_arena *arena, const char *pattern, const char *suffix, nk_paths *out,
+                           nk_error *err)
 {
 	int64_t n_before = out->n_paths;
 	size_t n_plain = strcspn(pattern, "*?[");

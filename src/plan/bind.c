@@ -8,7 +8,10 @@
 #include "func/supertype.h"
 #include "plan/bind_internal.h"
 
-static nk_status no_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for binding a plan"); }
+static nk_status no_memory(nk_error *err)
+{
+	return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for binding a plan");
+}
 
 /* ---- scopes ---- */
 
@@ -34,9 +37,13 @@ nk_status nk__check_duplicates(const char *const *names, int n, nk_error *err)
 	return status;
 }
 
-static nk_scope scope_of(const nk_bound_plan *in) { return (nk_scope){.n = in->n, .names = in->names, .ids = in->ids}; }
+static nk_scope scope_of(const nk_bound_plan *in)
+{
+	return (nk_scope){.n = in->n, .names = in->names, .ids = in->ids};
+}
 
-nk_status nk__bind_in(nk_query *query, const nk_bound_plan *in, nk_expr *const *exprs, int n, nk_named **out, int *n_out, nk_error *err)
+nk_status nk__bind_in(nk_query *query, const nk_bound_plan *in, nk_expr *const *exprs, int n, nk_named **out,
+                      int *n_out, nk_error *err)
 {
 	nk_scope scope = scope_of(in);
 	return nk_bind_exprs(query->binder, &scope, exprs, n, false, out, n_out, err);
@@ -44,7 +51,8 @@ nk_status nk__bind_in(nk_query *query, const nk_bound_plan *in, nk_expr *const *
 
 /* ---- projections ---- */
 
-nk_status nk__project(nk_query *query, nk_rel *input, const nk_named *exprs, int n, nk_bound_plan *out, nk_error *err)
+nk_status nk__project(nk_query *query, nk_rel *input, const nk_named *exprs, int n, nk_bound_plan *out,
+                      nk_error *err)
 {
 	NK_TRY(nk__scope_new(query, n, out, err));
 	nk_bound **bound;
@@ -164,7 +172,8 @@ static bool needs_only(const nk_bound *expr, const extraction *x, const int *key
 }
 
 /* select of nothing but aggregates: one pass without keys. *done is false when that is not what they are. */
-static nk_status select_aggregates(nk_query *query, nk_rel *input, const nk_named *exprs, int n, nk_bound_plan *out, bool *done, nk_error *err)
+static nk_status select_aggregates(nk_query *query, nk_rel *input, const nk_named *exprs, int n,
+                                   nk_bound_plan *out, bool *done, nk_error *err)
 {
 	*done = false;
 	bool any = false;
@@ -183,7 +192,8 @@ static nk_status select_aggregates(nk_query *query, nk_rel *input, const nk_name
 	for (int i = 0; i < n; i++) {
 		posts[i].name = exprs[i].name;
 		/* What takes a scalar may refuse the column that would stand for it. */
-		if (nk_bound_replace(query->binder, exprs[i].expr, x.from, x.to, x.n, &posts[i].expr, NULL) != NK_OK ||
+		if (nk_bound_replace(query->binder, exprs[i].expr, x.from, x.to, x.n, &posts[i].expr, NULL) !=
+		        NK_OK ||
 		    !needs_only(posts[i].expr, &x, NULL, 0))
 			return NK_OK;
 	}
@@ -200,8 +210,8 @@ static nk_status select_aggregates(nk_query *query, nk_rel *input, const nk_name
 }
 
 /* Any expressions over whole columns. */
-nk_status nk__map(nk_query *query, nk_rel *input, const nk_named *exprs, int n, bool is_with_columns, bool strict, nk_bound_plan *out,
-                  nk_error *err)
+nk_status nk__map(nk_query *query, nk_rel *input, const nk_named *exprs, int n, bool is_with_columns,
+                  bool strict, nk_bound_plan *out, nk_error *err)
 {
 	NK_TRY(nk__project(query, input, exprs, n, out, err));
 	nk_bound **bound = out->rel->project.exprs;
@@ -224,7 +234,8 @@ static nk_status check_names(const nk_named *exprs, int n, nk_error *err)
 	return status;
 }
 
-static nk_status bind_select(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_select(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                             nk_bound_plan *out, nk_error *err)
 {
 	nk_named *exprs;
 	int n;
@@ -245,7 +256,8 @@ static nk_status bind_select(nk_query *query, const nk_plan *plan, const nk_boun
 }
 
 /* The input's columns with some replaced or added; all of them named. */
-static nk_status merge_columns(nk_query *query, const nk_bound_plan *in, const nk_named *exprs, int n, nk_named **out, int *n_out, nk_error *err)
+static nk_status merge_columns(nk_query *query, const nk_bound_plan *in, const nk_named *exprs, int n,
+                               nk_named **out, int *n_out, nk_error *err)
 {
 	nk_named *merged;
 	NK_TRY(NK_ARENA_NEW(query->arena, &merged, in->n + n + 1, err));
@@ -267,7 +279,8 @@ static nk_status merge_columns(nk_query *query, const nk_bound_plan *in, const n
 	return NK_OK;
 }
 
-static nk_status bind_with_columns(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_with_columns(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                                   nk_bound_plan *out, nk_error *err)
 {
 	nk_named *exprs, *merged;
 	int n, n_merged;
@@ -287,7 +300,8 @@ static nk_status bind_with_columns(nk_query *query, const nk_plan *plan, const n
 
 /* Expressions that a node needs per row (keys, predicates) but that are not elementwise are computed as columns
  * first. On return *rel yields the input's columns and these; exprs hold elementwise stand-ins. */
-nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_named *exprs, int n, nk_rel **rel, nk_error *err)
+nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_named *exprs, int n, nk_rel **rel,
+                               nk_error *err)
 {
 	bool all = true;
 	for (int i = 0; i < n; i++)
@@ -315,7 +329,8 @@ nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_name
 	return NK_OK;
 }
 
-static nk_status bind_filter(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_filter(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                             nk_bound_plan *out, nk_error *err)
 {
 	nk_named *exprs;
 	int n;
@@ -331,14 +346,16 @@ static nk_status bind_filter(nk_query *query, const nk_plan *plan, const nk_boun
 	for (int i = 0; i < n; i++) {
 		conjuncts[i] = exprs[i].expr;
 		if (conjuncts[i]->dtype->id == NK_TYPE_NULL)
-			NK_TRY(nk_bound_cast(query->binder, conjuncts[i], nk_dtype_of(NK_TYPE_BOOLEAN), true, &conjuncts[i], err));
+			NK_TRY(nk_bound_cast(query->binder, conjuncts[i], nk_dtype_of(NK_TYPE_BOOLEAN), true,
+			                     &conjuncts[i], err));
 	}
 	*out = *in;
 	NK_TRY(nk_rel_new(query, NK_REL_FILTER, &input, 1, in->ids, in->n, &out->rel, err));
 	return nk_bound_conjoin(query->binder, conjuncts, n, &out->rel->filter.predicate, err);
 }
 
-static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                               nk_bound_plan *out, nk_error *err)
 {
 	nk_named *keys, *aggs;
 	int n_keys, n_aggs;
@@ -391,7 +408,8 @@ static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bo
 	bool streams = true;
 	for (int i = 0; i < n_aggs && streams; i++) {
 		posts[n_keys + i].name = aggs[i].name;
-		streams = nk_bound_replace(query->binder, aggs[i].expr, x.from, x.to, x.n, &posts[n_keys + i].expr, NULL) == NK_OK &&
+		streams = nk_bound_replace(query->binder, aggs[i].expr, x.from, x.to, x.n, &posts[n_keys + i].expr,
+		                           NULL) == NK_OK &&
 		          needs_only(posts[n_keys + i].expr, &x, NULL, 0);
 	}
 	int n_results = streams ? x.n : n_aggs;
@@ -407,7 +425,8 @@ static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bo
 			continue;
 		}
 		results[i] = aggs[i].expr;
-		const nk_dtype *dtype = results[i]->shape == NK_SHAPE_SCALAR ? results[i]->dtype : nk_dtype_list(results[i]->dtype);
+		const nk_dtype *dtype =
+			results[i]->shape == NK_SHAPE_SCALAR ? results[i]->dtype : nk_dtype_list(results[i]->dtype);
 		if (!dtype)
 			return no_memory(err);
 		NK_TRY(nk_binder_add_column(query->binder, aggs[i].name, dtype, &ids[n_keys + i], err));
@@ -433,7 +452,8 @@ static nk_status bind_group_by(nk_query *query, const nk_plan *plan, const nk_bo
 	return nk__project(query, rel, posts, n_keys + n_aggs, out, err);
 }
 
-static nk_status bind_sort(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_sort(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out,
+                           nk_error *err)
 {
 	/* One user expression may be several keys: its flags go with each. */
 	nk_named *keys = NULL;
@@ -482,7 +502,8 @@ static nk_status bind_sort(nk_query *query, const nk_plan *plan, const nk_bound_
 	return NK_OK;
 }
 
-static nk_status bind_unique(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_unique(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                             nk_bound_plan *out, nk_error *err)
 {
 	int n_keys = in->n;
 	const int *keys = in->ids;
@@ -493,7 +514,8 @@ static nk_status bind_unique(nk_query *query, const nk_plan *plan, const nk_boun
 		NK_TRY(NK_ARENA_NEW(query->arena, &ids, n_keys + 1, err));
 		for (int i = 0; i < n_keys; i++) {
 			if (named[i].expr->kind != NK_BOUND_COLUMN)
-				return nk_fail(err, NK_INVALID_OPERATION, "the subset of unique takes columns; compute \"%s\" with with_columns first",
+				return nk_fail(err, NK_INVALID_OPERATION,
+				               "the subset of unique takes columns; compute \"%s\" with with_columns first",
 				               named[i].name);
 			ids[i] = named[i].expr->column;
 		}
@@ -518,8 +540,10 @@ static nk_status bind_scan(nk_query *query, const nk_plan *plan, nk_bound_plan *
 	int *positions;
 	NK_TRY(NK_ARENA_NEW(query->arena, &positions, schema->n_fields + 1, err));
 	for (int i = 0; i < schema->n_fields; i++) {
-		NK_TRY(nk_arena_string(query->arena, schema->fields[i].name, (int64_t)strlen(schema->fields[i].name), &out->names[i], err));
-		NK_TRY(nk_binder_add_column(query->binder, out->names[i], schema->fields[i].dtype, &out->ids[i], err));
+		NK_TRY(nk_arena_string(query->arena, schema->fields[i].name, (int64_t)strlen(schema->fields[i].name),
+		                       &out->names[i], err));
+		NK_TRY(
+			nk_binder_add_column(query->binder, out->names[i], schema->fields[i].dtype, &out->ids[i], err));
 		positions[i] = i;
 	}
 	NK_TRY(nk_rel_new(query, NK_REL_SCAN, NULL, 0, out->ids, out->n, &out->rel, err));
@@ -531,11 +555,14 @@ static nk_status bind_scan(nk_query *query, const nk_plan *plan, nk_bound_plan *
 	return NK_OK;
 }
 
-static nk_status bind_row_index(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_row_index(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                                nk_bound_plan *out, nk_error *err)
 {
 	NK_TRY(nk__scope_new(query, in->n + 1, out, err));
-	NK_TRY(nk_arena_string(query->arena, plan->names[0], (int64_t)strlen(plan->names[0]), &out->names[0], err));
-	NK_TRY(nk_binder_add_column(query->binder, out->names[0], nk_dtype_of(NK_TYPE_UINT32), &out->ids[0], err));
+	NK_TRY(
+		nk_arena_string(query->arena, plan->names[0], (int64_t)strlen(plan->names[0]), &out->names[0], err));
+	NK_TRY(
+		nk_binder_add_column(query->binder, out->names[0], nk_dtype_of(NK_TYPE_UINT32), &out->ids[0], err));
 	memcpy(out->names + 1, in->names, (size_t)in->n * sizeof *in->names);
 	memcpy(out->ids + 1, in->ids, (size_t)in->n * sizeof *in->ids);
 	NK_TRY(nk__check_duplicates(out->names, out->n, err));
@@ -544,7 +571,8 @@ static nk_status bind_row_index(nk_query *query, const nk_plan *plan, const nk_b
 	return NK_OK;
 }
 
-static nk_status bind_rename(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_rename(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                             nk_bound_plan *out, nk_error *err)
 {
 	NK_TRY(nk__scope_new(query, in->n, out, err));
 	out->rel = in->rel;
@@ -555,7 +583,8 @@ static nk_status bind_rename(nk_query *query, const nk_plan *plan, const nk_boun
 		while (at < in->n && strcmp(in->names[at], plan->names[i]) != 0)
 			at++;
 		if (at < in->n) {
-			NK_TRY(nk_arena_string(query->arena, plan->names[i + 1], (int64_t)strlen(plan->names[i + 1]), &out->names[at], err));
+			NK_TRY(nk_arena_string(query->arena, plan->names[i + 1], (int64_t)strlen(plan->names[i + 1]),
+			                       &out->names[at], err));
 			continue;
 		}
 		if (!plan->strict)
@@ -571,7 +600,8 @@ static nk_status bind_rename(nk_query *query, const nk_plan *plan, const nk_boun
 	return nk__check_duplicates(out->names, out->n, err);
 }
 
-static nk_status bind_drop(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err)
+static nk_status bind_drop(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out,
+                           nk_error *err)
 {
 	nk_named *dropped;
 	int n_dropped;
@@ -593,41 +623,29 @@ static nk_status bind_drop(nk_query *query, const nk_plan *plan, const nk_bound_
 	return NK_OK;
 }
 
-static nk_status bind_node(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err)
+static nk_status bind_node(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                           nk_bound_plan *out, nk_error *err)
 {
 	switch (plan->kind) {
-	case NK_PLAN_SCAN:
-		return bind_scan(query, plan, out, err);
-	case NK_PLAN_FILTER:
-		return bind_filter(query, plan, inputs, out, err);
-	case NK_PLAN_SELECT:
-		return bind_select(query, plan, inputs, out, err);
-	case NK_PLAN_WITH_COLUMNS:
-		return bind_with_columns(query, plan, inputs, out, err);
-	case NK_PLAN_GROUP_BY:
-		return bind_group_by(query, plan, inputs, out, err);
-	case NK_PLAN_JOIN:
-		return nk__bind_join(query, plan, inputs, out, err);
-	case NK_PLAN_SORT:
-		return bind_sort(query, plan, inputs, out, err);
+	case NK_PLAN_SCAN: return bind_scan(query, plan, out, err);
+	case NK_PLAN_FILTER: return bind_filter(query, plan, inputs, out, err);
+	case NK_PLAN_SELECT: return bind_select(query, plan, inputs, out, err);
+	case NK_PLAN_WITH_COLUMNS: return bind_with_columns(query, plan, inputs, out, err);
+	case NK_PLAN_GROUP_BY: return bind_group_by(query, plan, inputs, out, err);
+	case NK_PLAN_JOIN: return nk__bind_join(query, plan, inputs, out, err);
+	case NK_PLAN_SORT: return bind_sort(query, plan, inputs, out, err);
 	case NK_PLAN_SLICE:
 		*out = *inputs;
 		NK_TRY(nk_rel_new(query, NK_REL_SLICE, &inputs->rel, 1, inputs->ids, inputs->n, &out->rel, err));
 		out->rel->slice.offset = plan->offset;
 		out->rel->slice.limit = plan->limit;
 		return NK_OK;
-	case NK_PLAN_UNIQUE:
-		return bind_unique(query, plan, inputs, out, err);
-	case NK_PLAN_CONCAT:
-		return nk__bind_concat(query, plan, inputs, out, err);
-	case NK_PLAN_ROW_INDEX:
-		return bind_row_index(query, plan, inputs, out, err);
-	case NK_PLAN_RENAME:
-		return bind_rename(query, plan, inputs, out, err);
-	case NK_PLAN_DROP:
-		return bind_drop(query, plan, inputs, out, err);
-	case NK_PLAN_EXPLODE:
-		return nk__bind_explode(query, plan, inputs, out, err);
+	case NK_PLAN_UNIQUE: return bind_unique(query, plan, inputs, out, err);
+	case NK_PLAN_CONCAT: return nk__bind_concat(query, plan, inputs, out, err);
+	case NK_PLAN_ROW_INDEX: return bind_row_index(query, plan, inputs, out, err);
+	case NK_PLAN_RENAME: return bind_rename(query, plan, inputs, out, err);
+	case NK_PLAN_DROP: return bind_drop(query, plan, inputs, out, err);
+	case NK_PLAN_EXPLODE: return nk__bind_explode(query, plan, inputs, out, err);
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown plan node");
 }

@@ -27,7 +27,8 @@ static const nk_dtype *meet(const nk_dtype *a, const nk_dtype *b, bool relaxed)
 	return relaxed ? nk_supertype(a, b) : NULL;
 }
 
-static nk_status horizontal(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err)
+static nk_status horizontal(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                            nk_bound_plan *out, nk_error *err)
 {
 	int n = 0;
 	for (int i = 0; i < plan->n_inputs; i++)
@@ -44,18 +45,21 @@ static nk_status horizontal(nk_query *query, const nk_plan *plan, const nk_bound
 		NK_TRY(NK_ARENA_NEW(query->arena, &bound, inputs[i].n + 1, err));
 		for (int c = 0; c < inputs[i].n; c++) {
 			NK_TRY(nk_bound_column(query->binder, inputs[i].ids[c], &bound[c], err));
-			NK_TRY(nk_binder_add_column(query->binder, inputs[i].names[c], bound[c]->dtype, &own.ids[c], err));
+			NK_TRY(
+				nk_binder_add_column(query->binder, inputs[i].names[c], bound[c]->dtype, &own.ids[c], err));
 			out->names[n] = inputs[i].names[c];
 			out->ids[n++] = own.ids[c];
 		}
-		NK_TRY(nk_rel_new(query, NK_REL_PROJECT, (nk_rel *const[]){inputs[i].rel}, 1, own.ids, own.n, &rels[i], err));
+		NK_TRY(nk_rel_new(query, NK_REL_PROJECT, (nk_rel *const[]){inputs[i].rel}, 1, own.ids, own.n,
+		                  &rels[i], err));
 		rels[i]->project.exprs = bound;
 	}
 	NK_TRY(nk__check_duplicates(out->names, n, err));
 	return nk_rel_new(query, NK_REL_ZIP, rels, plan->n_inputs, out->ids, n, &out->rel, err);
 }
 
-nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err)
+nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                          nk_bound_plan *out, nk_error *err)
 {
 	if (plan->concat == NK_CONCAT_HORIZONTAL)
 		return horizontal(query, plan, inputs, out, err);
@@ -78,11 +82,14 @@ nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_p
 	for (int i = 1; i < plan->n_inputs; i++) {
 		const nk_bound_plan *in = &inputs[i];
 		if (!diagonal && in->n != result.n)
-			return nk_fail(err, NK_SHAPE, "unable to append to a DataFrame of width %d with a DataFrame of width %d", result.n, in->n);
+			return nk_fail(err, NK_SHAPE,
+			               "unable to append to a DataFrame of width %d with a DataFrame of width %d",
+			               result.n, in->n);
 		for (int c = 0; c < in->n; c++) {
 			int at = diagonal ? find(&result, in->names[c]) : c;
 			if (!diagonal && strcmp(result.names[c], in->names[c]) != 0)
-				return nk_fail(err, NK_SHAPE, "unable to vstack, column names don't match: \"%s\" and \"%s\"", result.names[c], in->names[c]);
+				return nk_fail(err, NK_SHAPE, "unable to vstack, column names don't match: \"%s\" and \"%s\"",
+				               result.names[c], in->names[c]);
 			const nk_dtype *dtype = dtype_of(query, in, c);
 			if (at < 0) {
 				result.names[result.n] = in->names[c];
@@ -91,7 +98,8 @@ nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_p
 			}
 			const nk_dtype *both = meet(dtypes[at], dtype, relaxed);
 			if (!both)
-				return nk_fail(err, NK_SCHEMA_MISMATCH, "type %s is incompatible with expected type %s in column \"%s\"", dtype->text,
+				return nk_fail(err, NK_SCHEMA_MISMATCH,
+				               "type %s is incompatible with expected type %s in column \"%s\"", dtype->text,
 				               dtypes[at]->text, result.names[at]);
 			dtypes[at] = both;
 		}

@@ -15,16 +15,21 @@ typedef struct nk_bound_plan {
 /* Room for n names and ids (rel is left alone). */
 NK_MUST_CHECK nk_status nk__scope_new(nk_query *query, int n, nk_bound_plan *out, nk_error *err);
 NK_MUST_CHECK nk_status nk__check_duplicates(const char *const *names, int n, nk_error *err);
-NK_MUST_CHECK nk_status nk__bind_in(nk_query *query, const nk_bound_plan *in, nk_expr *const *exprs, int n, nk_named **out, int *n_out,
-                                    nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_in(nk_query *query, const nk_bound_plan *in, nk_expr *const *exprs, int n,
+                                    nk_named **out, int *n_out, nk_error *err);
 /* A PROJECT of elementwise expressions, a MAP of any. */
-NK_MUST_CHECK nk_status nk__project(nk_query *query, nk_rel *input, const nk_named *exprs, int n, nk_bound_plan *out, nk_error *err);
-NK_MUST_CHECK nk_status nk__map(nk_query *query, nk_rel *input, const nk_named *exprs, int n, bool is_with_columns, bool strict,
-                                nk_bound_plan *out, nk_error *err);
-NK_MUST_CHECK nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_named *exprs, int n, nk_rel **rel, nk_error *err);
+NK_MUST_CHECK nk_status nk__project(nk_query *query, nk_rel *input, const nk_named *exprs, int n,
+                                    nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__map(nk_query *query, nk_rel *input, const nk_named *exprs, int n,
+                                bool is_with_columns, bool strict, nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__make_elementwise(nk_query *query, const nk_bound_plan *in, nk_named *exprs, int n,
+                                             nk_rel **rel, nk_error *err);
 
-NK_MUST_CHECK nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err);
-NK_MUST_CHECK nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_plan *in, nk_bound_plan *out, nk_error *err);
-NK_MUST_CHECK nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                                      nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                                         nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                                        nk_bound_plan *out, nk_error *err);
 
 #endif

@@ -11,8 +11,8 @@ typedef struct nk_counters {
 } nk_counters;
 
 typedef struct nk_scan_counters {
-	int64_t n_bytes_file;         /* of all files */
-	int64_t n_bytes_wanted;       /* of the columns and groups asked for */
+	int64_t n_bytes_file;   /* of all files */
+	int64_t n_bytes_wanted; /* of the columns and groups asked for */
 	int64_t n_bytes_read;
 	int64_t n_bytes_decompressed; /* after decompression */
 	int64_t n_groups, n_groups_pruned;

@@ -15,9 +15,9 @@ typedef struct frame_scan {
 	nk_scan scan;
 	const nk_scan_request *request;
 	nk_frame *frame;
-	int64_t begin, end;   /* rows wanted */
+	int64_t begin, end; /* rows wanted */
 	int64_t morsel_rows;
-	int64_t next_morsel;  /* atomic */
+	int64_t next_morsel; /* atomic */
 	struct worker {
 		int64_t morsel, number, at, end;
 		char padding[64 - 4 * sizeof(int64_t)];
@@ -66,7 +66,8 @@ static void scan_free(nk_scan *scan)
 	free(self);
 }
 
-static nk_status column_slice(const frame_scan *self, int column, int64_t row, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status column_slice(const frame_scan *self, int column, int64_t row, int64_t n_rows, nk_array **out,
+                              nk_error *err)
 {
 	int64_t in_chunk;
 	const nk_array *chunk = nk_column_locate(self->frame->columns[column], row, &in_chunk);
@@ -80,17 +81,19 @@ static int64_t rows_left_in_chunk(const frame_scan *self, int column, int64_t ro
 	return NK_MIN(n_rows, chunk->n_rows - in_chunk);
 }
 
-static nk_status row_numbers(const frame_scan *self, int64_t first, int64_t n_rows, nk_array **out, nk_error *err)
+static nk_status row_numbers(const frame_scan *self, int64_t first, int64_t n_rows, nk_array **out,
+                             nk_error *err)
 {
-	NK_TRY(nk_array_alloc(self->request->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows, false, out, err));
+	NK_TRY(nk_array_alloc(self->request->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows, false,
+	                      out, err));
 	uint32_t *numbers = nk_array_values(*out);
 	for (int64_t i = 0; i < n_rows; i++)
 		numbers[i] = (uint32_t)(first + i);
 	return NK_OK;
 }
 
-static nk_status conjunct_mask(const frame_scan *self, const nk_scan_conjunct *conjunct, int64_t row, int64_t n_rows, nk_array **mask,
-                               nk_error *err)
+static nk_status conjunct_mask(const frame_scan *self, const nk_scan_conjunct *conjunct, int64_t row,
+                               int64_t n_rows, nk_array **mask, nk_error *err)
 {
 	nk_array **inputs = calloc((size_t)conjunct->n_columns + 1, sizeof *inputs);
 	if (!inputs)
@@ -108,11 +111,13 @@ static nk_status conjunct_mask(const frame_scan *self, const nk_scan_conjunct *c
 
 /* Conjuncts are computed over all rows of the slice, since in memory reading a column costs nothing more; their
  * masks meet as bits and the batch is filtered once. */
-static nk_status keep_matching(const frame_scan *self, int64_t row, int64_t n_rows, nk_batch **batch, nk_error *err)
+static nk_status keep_matching(const frame_scan *self, int64_t row, int64_t n_rows, nk_batch **batch,
+                               nk_error *err)
 {
 	const nk_scan_request *request = self->request;
 	NK_AUTO(nk_array) kept = NULL;
-	NK_TRY(nk_array_alloc(request->memory, nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, n_rows, false, &kept, err));
+	NK_TRY(nk_array_alloc(request->memory, nk_dtype_of(NK_TYPE_BOOLEAN), NK_PHYSICAL_BOOL, n_rows, false,
+	                      &kept, err));
 	uint8_t *bits = nk_array_values(kept);
 	int64_t n_bytes = nk_bitmap_bytes(n_rows);
 	memset(bits, 0xff, (size_t)n_bytes);
@@ -134,7 +139,8 @@ static nk_status keep_matching(const frame_scan *self, int64_t row, int64_t n_ro
 	return NK_OK;
 }
 
-static nk_status apply_runtime_filters(const frame_scan *self, int64_t n_rows, nk_batch **batch, nk_error *err)
+static nk_status apply_runtime_filters(const frame_scan *self, int64_t n_rows, nk_batch **batch,
+                                       nk_error *err)
 {
 	const nk_scan_request *request = self->request;
 	uint32_t *rows = NULL;
@@ -149,7 +155,8 @@ static nk_status apply_runtime_filters(const frame_scan *self, int64_t n_rows, n
 		int64_t n_now = (*batch)->n_rows, n_selected = 0;
 		if (!rows && (status = nk_alloc(request->memory, (n_rows + 16) * 4, (void **)&rows, err)) != NK_OK)
 			break;
-		status = nk_runtime_filter_test(filter->filter, request->memory, (*batch)->columns[at], n_now, rows, &n_selected, err);
+		status = nk_runtime_filter_test(filter->filter, request->memory, (*batch)->columns[at], n_now, rows,
+		                                &n_selected, err);
 		if (status != NK_OK || n_selected == n_now)
 			continue;
 		nk_batch *kept;
@@ -195,7 +202,8 @@ static nk_status scan_next(nk_scan *scan, int worker_number, nk_batch **out, nk_
 		for (int i = 0; i < request->n_columns; i++)
 			NK_TRY(column_slice(self, request->columns[i], row, n_rows, &batch->columns[i], err));
 		if (request->row_index)
-			NK_TRY(row_numbers(self, row + request->row_index_offset, n_rows, &batch->columns[request->n_columns], err));
+			NK_TRY(row_numbers(self, row + request->row_index_offset, n_rows,
+			                   &batch->columns[request->n_columns], err));
 		if (request->n_conjuncts)
 			NK_TRY(keep_matching(self, row, n_rows, &batch, err));
 		if (request->n_filters && batch->n_rows)
@@ -222,7 +230,8 @@ static nk_status source_open(nk_source *source, const nk_scan_request *request, 
 	scan->request = request;
 	scan->frame = nk_frame_ref(self->frame);
 	scan->begin = NK_MIN(request->offset, self->frame->height);
-	scan->end = request->limit < 0 ? self->frame->height : NK_MIN(self->frame->height, scan->begin + request->limit);
+	scan->end =
+		request->limit < 0 ? self->frame->height : NK_MIN(self->frame->height, scan->begin + request->limit);
 	scan->morsel_rows = request->batch_rows * 8;
 	*out = &scan->scan;
 	return NK_OK;

@@ -18,8 +18,8 @@ static nk_status ref_exprs(nk_expr *const *exprs, int n, nk_expr ***out, nk_erro
 	return NK_OK;
 }
 
-nk_status nk_plan_new(nk_plan_kind kind, nk_plan *const *inputs, int n_inputs, nk_expr *const *exprs, int n_exprs, nk_expr *const *keys,
-                      int n_keys, nk_plan **out, nk_error *err)
+nk_status nk_plan_new(nk_plan_kind kind, nk_plan *const *inputs, int n_inputs, nk_expr *const *exprs,
+                      int n_exprs, nk_expr *const *keys, int n_keys, nk_plan **out, nk_error *err)
 {
 	NK_AUTO(nk_plan) plan = calloc(1, sizeof *plan);
 	if (!plan)
@@ -106,7 +106,8 @@ nk_status nk_plan_schema(nk_plan *plan, nk_memory *memory, const nk_schema **out
 		if (status == NK_OK && !fields)
 			status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a schema");
 		for (int i = 0; status == NK_OK && i < query->n_columns; i++)
-			fields[i] = (nk_field){query->names[i], nk_binder_column(query->binder, query->root->columns[i])->dtype};
+			fields[i] =
+				(nk_field){query->names[i], nk_binder_column(query->binder, query->root->columns[i])->dtype};
 		if (status == NK_OK)
 			status = nk_schema_new(fields, query->n_columns, &plan->schema, err);
 		free(fields);

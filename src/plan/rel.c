@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-nk_status nk_rel_new(nk_query *query, nk_rel_kind kind, nk_rel *const *inputs, int n_inputs, const int *columns, int n_columns,
-                     nk_rel **out, nk_error *err)
+nk_status nk_rel_new(nk_query *query, nk_rel_kind kind, nk_rel *const *inputs, int n_inputs,
+                     const int *columns, int n_columns, nk_rel **out, nk_error *err)
 {
 	nk_rel *rel;
 	NK_TRY(NK_ARENA_NEW(query->arena, &rel, 1, err));
@@ -36,7 +36,8 @@ nk_status nk_rel_new(nk_query *query, nk_rel_kind kind, nk_rel *const *inputs, i
 nk_status nk_rel_copy(nk_query *query, const nk_rel *rel, nk_rel **out, nk_error *err)
 {
 	nk_rel *copy;
-	NK_TRY(nk_rel_new(query, rel->kind, rel->inputs, rel->n_inputs, rel->columns, rel->n_columns, &copy, err));
+	NK_TRY(
+		nk_rel_new(query, rel->kind, rel->inputs, rel->n_inputs, rel->columns, rel->n_columns, &copy, err));
 	nk_rel fresh = *copy;
 	*copy = *rel;
 	copy->number = fresh.number;

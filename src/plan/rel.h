@@ -15,10 +15,10 @@
 #include "plan/source.h"
 
 typedef enum nk_rel_kind {
-	NK_REL_SCAN,      /* reads a source; conjuncts apply exactly, then offset/limit only when there are none */
-	NK_REL_FILTER,    /* rows where `predicate` (elementwise) is true */
-	NK_REL_PROJECT,   /* exprs: elementwise; one per column. A passed-on column is its own NK_BOUND_COLUMN */
-	NK_REL_MAP,       /* exprs: any, over whole columns; scalars broadcast. See `map` */
+	NK_REL_SCAN,    /* reads a source; conjuncts apply exactly, then offset/limit only when there are none */
+	NK_REL_FILTER,  /* rows where `predicate` (elementwise) is true */
+	NK_REL_PROJECT, /* exprs: elementwise; one per column. A passed-on column is its own NK_BOUND_COLUMN */
+	NK_REL_MAP,     /* exprs: any, over whole columns; scalars broadcast. See `map` */
 	NK_REL_AGGREGATE, /* group by keys; columns: the keys' ids, then the aggregates' */
 	NK_REL_JOIN,      /* columns: some of left's and right's */
 	NK_REL_SORT,
@@ -34,26 +34,26 @@ typedef enum nk_rel_kind {
 typedef struct nk_rel nk_rel;
 struct nk_rel {
 	nk_rel_kind kind;
-	int number;           /* of the node, for explain and counters */
+	int number; /* of the node, for explain and counters */
 	int n_inputs;
 	nk_rel **inputs;
 	int n_columns;
 	const int *columns;
-	double n_rows;        /* estimate; negative: not estimated */
+	double n_rows;         /* estimate; negative: not estimated */
 	nk_counters *counters; /* filled while running; in the arena */
 	union {
 		struct {
-			nk_source *source;          /* borrowed from the plan */
-			const int *source_columns;  /* schema position of columns[i]; -1: the row index */
+			nk_source *source;         /* borrowed from the plan */
+			const int *source_columns; /* schema position of columns[i]; -1: the row index */
 			int n_conjuncts;
-			nk_bound **conjuncts;       /* over the ids in filter_ids */
-			int n_filter_columns;       /* columns that only conjuncts need are here too */
-			const int *filter_ids;      /* ids that conjuncts may use: all columns known of the source */
+			nk_bound **conjuncts;  /* over the ids in filter_ids */
+			int n_filter_columns;  /* columns that only conjuncts need are here too */
+			const int *filter_ids; /* ids that conjuncts may use: all columns known of the source */
 			const int *filter_source_columns;
-			int64_t offset, limit;      /* limit -1: all */
+			int64_t offset, limit; /* limit -1: all */
 			int64_t row_index_offset;
 			nk_scan_counters *scan_counters;
-			int n_runtime_filters;      /* set by lowering */
+			int n_runtime_filters; /* set by lowering */
 			nk_scan_filter *runtime_filters;
 		} scan;
 		struct {
@@ -63,9 +63,9 @@ struct nk_rel {
 			nk_bound **exprs; /* n_columns */
 		} project;
 		struct {
-			nk_bound **exprs;   /* n_columns */
+			nk_bound **exprs;     /* n_columns */
 			bool is_with_columns; /* the height is the input's; otherwise that of the results */
-			bool strict;        /* columns of length one that are no scalars do not broadcast (eager) */
+			bool strict;          /* columns of length one that are no scalars do not broadcast (eager) */
 		} map;
 		struct {
 			int n_keys;
@@ -73,7 +73,7 @@ struct nk_rel {
 			int n_aggregates;
 			nk_bound **aggregates; /* a call with func->height aggregating, `aggregate` set and elementwise
 			                          arguments; or (is_grouped) any expression, for the grouped context */
-			bool is_grouped; /* some aggregate needs the grouped context */
+			bool is_grouped;       /* some aggregate needs the grouped context */
 			bool maintain_order;
 		} aggregate;
 		struct {
@@ -128,8 +128,8 @@ void nk_query_free(nk_query *query);
 static inline void nk_query__auto(nk_query **query) { nk_query_free(*query); }
 
 /* A zeroed node with room for n_inputs and n_columns (columns to be filled through the returned pointer). */
-NK_MUST_CHECK nk_status nk_rel_new(nk_query *query, nk_rel_kind kind, nk_rel *const *inputs, int n_inputs, const int *columns,
-                                   int n_columns, nk_rel **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_rel_new(nk_query *query, nk_rel_kind kind, nk_rel *const *inputs, int n_inputs,
+                                   const int *columns, int n_columns, nk_rel **out, nk_error *err);
 /* A copy of a node to be changed, with its own input list. */
 NK_MUST_CHECK nk_status nk_rel_copy(nk_query *query, const nk_rel *rel, nk_rel **out, nk_error *err);
 

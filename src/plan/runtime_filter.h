@@ -17,15 +17,16 @@ static inline void nk_runtime_filter__auto(nk_runtime_filter **filter) { nk_runt
 
 /* Publish from all key values of the build side (any number of arrays of one dtype). Integers and temporal types
  * get bounds, every hashable type a Bloom filter (left out above a size where it would not fit the cache). */
-NK_MUST_CHECK nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *keys, int n_arrays,
-                                                  nk_error *err);
+NK_MUST_CHECK nk_status nk_runtime_filter_publish(nk_runtime_filter *filter, nk_array *const *keys,
+                                                  int n_arrays, nk_error *err);
 bool nk_runtime_filter_is_ready(const nk_runtime_filter *filter);
 /* Bounds as integers (days, units, unscaled), when ready and there are any: for pruning by statistics. An empty
  * build side has min > max. */
 bool nk_runtime_filter_bounds(const nk_runtime_filter *filter, int64_t *min, int64_t *max);
 /* Positions among `n_rows` rows that may match; returns how many. rows has room for n_rows + 16. Also watches how much
  * it removes, and stops testing when that is next to nothing. */
-NK_MUST_CHECK nk_status nk_runtime_filter_test(nk_runtime_filter *filter, nk_memory *memory, nk_array *values, int64_t n_rows,
-                                               uint32_t *rows, int64_t *n_selected, nk_error *err);
+NK_MUST_CHECK nk_status nk_runtime_filter_test(nk_runtime_filter *filter, nk_memory *memory, nk_array *values,
+                                               int64_t n_rows, uint32_t *rows, int64_t *n_selected,
+                                               nk_error *err);
 
 #endif

@@ -22,7 +22,8 @@ static nk_status put_source(nk_memory *memory, nk_source *source, nk_text *out, 
 	if (frame)
 		return nk_frame_to_wire(memory, frame, out, err);
 	if (!source->ops->serialise)
-		return nk_fail(err, NK_COMPUTE, "a plan that scans a %s source cannot leave the process", source->ops->kind);
+		return nk_fail(err, NK_COMPUTE, "a plan that scans a %s source cannot leave the process",
+		               source->ops->kind);
 	return source->ops->serialise(source, out, err);
 }
 
@@ -34,7 +35,8 @@ static nk_status put_exprs(nk_memory *memory, nk_expr *const *exprs, int n, nk_t
 	return NK_OK;
 }
 
-static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_plan *plan, nk_text *out, nk_error *err)
+static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_plan *plan, nk_text *out,
+                          nk_error *err)
 {
 	nk_wire_put_number(out, plan->kind);
 	nk_wire_put_number(out, (uint64_t)plan->n_inputs);
@@ -48,9 +50,9 @@ static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_
 	nk_wire_put_number(out, plan->descending != NULL);
 	for (int i = 0; plan->descending && i < plan->n_keys; i++)
 		nk_wire_put_number(out, (uint64_t)plan->descending[i] | (uint64_t)plan->nulls_last[i] << 1);
-	nk_wire_put_number(out, (uint64_t)plan->maintain_order | (uint64_t)plan->is_eager << 1 | (uint64_t)plan->strict << 2 |
-	                            (uint64_t)plan->nulls_equal << 3 | (uint64_t)plan->empty_as_null << 4 |
-	                            (uint64_t)plan->keep_nulls << 5);
+	nk_wire_put_number(out, (uint64_t)plan->maintain_order | (uint64_t)plan->is_eager << 1 |
+	                            (uint64_t)plan->strict << 2 | (uint64_t)plan->nulls_equal << 3 |
+	                            (uint64_t)plan->empty_as_null << 4 | (uint64_t)plan->keep_nulls << 5);
 	nk_wire_put_signed(out, plan->offset);
 	nk_wire_put_signed(out, plan->limit);
 	nk_wire_put_number(out, plan->join);
@@ -104,7 +106,8 @@ static nk_status read_exprs(nk_memory *memory, nk_wire *in, nk_expr ***out, int6
 	return NK_OK;
 }
 
-static nk_status read_parts(nk_memory *memory, nk_wire *in, nk_plan *const *earlier, int64_t n_earlier, parts *p, nk_error *err)
+static nk_status read_parts(nk_memory *memory, nk_wire *in, nk_plan *const *earlier, int64_t n_earlier,
+                            parts *p, nk_error *err)
 {
 	NK_TRY(nk_wire_count(in, in->end - in->at, &p->n_inputs, err));
 	p->inputs = calloc((size_t)p->n_inputs + 1, sizeof *p->inputs);
@@ -181,7 +184,8 @@ static nk_status read_fields(nk_wire *in, nk_plan *plan, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status read_source(nk_memory *memory, nk_wire *in, nk_source_maker *make, nk_source **out, nk_error *err)
+static nk_status read_source(nk_memory *memory, nk_wire *in, nk_source_maker *make, nk_source **out,
+                             nk_error *err)
 {
 	const char *kind;
 	NK_TRY(nk_wire_string(in, &kind, err));
@@ -198,23 +202,17 @@ static nk_status read_source(nk_memory *memory, nk_wire *in, nk_source_maker *ma
 static bool is_well_formed(const nk_plan *plan)
 {
 	switch (plan->kind) {
-	case NK_PLAN_SCAN:
-		return plan->n_inputs == 0;
-	case NK_PLAN_JOIN:
-		return plan->n_inputs == 2;
-	case NK_PLAN_CONCAT:
-		return plan->n_inputs >= 1;
-	case NK_PLAN_ROW_INDEX:
-		return plan->n_inputs == 1 && plan->n_names == 1;
-	case NK_PLAN_RENAME:
-		return plan->n_inputs == 1 && plan->n_names % 2 == 0;
-	default:
-		return plan->n_inputs == 1;
+	case NK_PLAN_SCAN: return plan->n_inputs == 0;
+	case NK_PLAN_JOIN: return plan->n_inputs == 2;
+	case NK_PLAN_CONCAT: return plan->n_inputs >= 1;
+	case NK_PLAN_ROW_INDEX: return plan->n_inputs == 1 && plan->n_names == 1;
+	case NK_PLAN_RENAME: return plan->n_inputs == 1 && plan->n_names % 2 == 0;
+	default: return plan->n_inputs == 1;
 	}
 }
 
-static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earlier, int64_t n_earlier, nk_source_maker *make,
-                           nk_plan **out, nk_error *err)
+static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earlier, int64_t n_earlier,
+                           nk_source_maker *make, nk_plan **out, nk_error *err)
 {
 	int kind;
 	NK_TRY(read_enum(in, NK_PLAN_EXPLODE, &kind, err));
@@ -222,7 +220,8 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earli
 	NK_AUTO(nk_plan) plan = NULL;
 	nk_status status = read_parts(memory, in, earlier, n_earlier, &p, err);
 	if (status == NK_OK)
-		status = nk_plan_new((nk_plan_kind)kind, p.inputs, (int)p.n_inputs, p.exprs, (int)p.n_exprs, p.keys, (int)p.n_keys, &plan, err);
+		status = nk_plan_new((nk_plan_kind)kind, p.inputs, (int)p.n_inputs, p.exprs, (int)p.n_exprs, p.keys,
+		                     (int)p.n_keys, &plan, err);
 	parts_release(&p);
 	NK_TRY(status);
 	NK_TRY(read_fields(in, plan, err));
@@ -234,7 +233,8 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earli
 	return NK_OK;
 }
 
-nk_status nk_plan_from_wire(nk_memory *memory, nk_wire *in, nk_source_maker *make, nk_plan **out, nk_error *err)
+nk_status nk_plan_from_wire(nk_memory *memory, nk_wire *in, nk_source_maker *make, nk_plan **out,
+                            nk_error *err)
 {
 	int64_t n;
 	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));

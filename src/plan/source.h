@@ -20,24 +20,34 @@ typedef struct nk_scan nk_scan;
 /* What is known of a column before reading it. Bounds hold for all non-null values; NaN is not in them. */
 typedef struct nk_column_statistics {
 	bool has_bounds;
-	nk_scalar min, max;    /* text bytes live as long as the source; may be cut (min lower, max higher) */
-	bool is_exact;         /* min and max are values that occur */
-	int64_t n_nulls;       /* -1: unknown */
-	int64_t n_distinct;    /* estimate; -1: unknown */
+	nk_scalar min, max; /* text bytes live as long as the source; may be cut (min lower, max higher) */
+	bool is_exact;      /* min and max are values that occur */
+	int64_t n_nulls;    /* -1: unknown */
+	int64_t n_distinct; /* estimate; -1: unknown */
 } nk_column_statistics;
 
-typedef enum nk_test_op { NK_TEST_NONE, NK_TEST_EQ, NK_TEST_LT, NK_TEST_LE, NK_TEST_GT, NK_TEST_GE, NK_TEST_IN,
-	                      NK_TEST_IS_NULL, NK_TEST_IS_NOT_NULL, NK_TEST_STARTS } nk_test_op;
+typedef enum nk_test_op {
+	NK_TEST_NONE,
+	NK_TEST_EQ,
+	NK_TEST_LT,
+	NK_TEST_LE,
+	NK_TEST_GT,
+	NK_TEST_GE,
+	NK_TEST_IN,
+	NK_TEST_IS_NULL,
+	NK_TEST_IS_NOT_NULL,
+	NK_TEST_STARTS
+} nk_test_op;
 
 /* One part of the predicate. program computes a Boolean from the columns listed (its inputs in this order);
  * when the part compares one column with constants, `op` and `values` say so for pruning by statistics. */
 typedef struct nk_scan_conjunct {
 	const nk_program *program; /* one output */
 	int n_columns;
-	const int *columns;        /* positions in the source's schema */
-	nk_test_op op;             /* NK_TEST_NONE: not of that form. Then columns[0] is the column */
+	const int *columns; /* positions in the source's schema */
+	nk_test_op op;      /* NK_TEST_NONE: not of that form. Then columns[0] is the column */
 	int n_values;
-	const nk_scalar *values;   /* of the column's dtype */
+	const nk_scalar *values; /* of the column's dtype */
 } nk_scan_conjunct;
 
 typedef struct nk_scan_filter {
@@ -47,14 +57,14 @@ typedef struct nk_scan_filter {
 
 typedef struct nk_scan_request {
 	int n_columns;
-	const int *columns;        /* positions in the schema, in the order wanted; may be empty (only counts) */
-	bool row_index;            /* one more column after them: UInt32 row number in the source */
+	const int *columns; /* positions in the schema, in the order wanted; may be empty (only counts) */
+	bool row_index;     /* one more column after them: UInt32 row number in the source */
 	int64_t row_index_offset;
 	int n_conjuncts;
 	const nk_scan_conjunct *conjuncts;
 	int n_filters;
 	const nk_scan_filter *filters;
-	int64_t offset, limit;     /* rows of the source before any conjunct; limit -1: all. Both 0, -1 by default */
+	int64_t offset, limit; /* rows of the source before any conjunct; limit -1: all. Both 0, -1 by default */
 	int64_t batch_rows;
 	int n_workers;
 	nk_memory *memory;

@@ -53,14 +53,14 @@ static void check_arith(const nk_arith_table *base, const nk_arith_table *level)
 
 static int order(nk_physical physical, const void *a, const void *b)
 {
-#define CASE(name, T)                             \
-	case name: {                                  \
-		T x, y;                                   \
-		memcpy(&x, a, sizeof x);                  \
-		memcpy(&y, b, sizeof y);                  \
-		if (x != x || y != y)                     \
-			return (x != x) - (y != y);           \
-		return x < y ? -1 : x > y;                \
+#define CASE(name, T)                   \
+	case name: {                        \
+		T x, y;                         \
+		memcpy(&x, a, sizeof x);        \
+		memcpy(&y, b, sizeof y);        \
+		if (x != x || y != y)           \
+			return (x != x) - (y != y); \
+		return x < y ? -1 : x > y;      \
 	}
 	switch (physical) {
 		CASE(NK_PHYSICAL_I8, int8_t)
@@ -96,7 +96,7 @@ static void check_compare(const nk_compare_table *base, const nk_compare_table *
 					for (int i = 0; i < n; i++) {
 						int sign = order(physical, (char *)left + (shape == NK_SCALAR_VECTOR ? 0 : i) * width,
 						                 (char *)right + (shape == NK_VECTOR_SCALAR ? 0 : i) * width);
-						bool holds[] = {sign == 0, sign != 0, sign < 0, sign <= 0, sign > 0, sign >= 0};
+						bool holds[] = {sign == 0, sign != 0, sign<0, sign <= 0, sign> 0, sign >= 0};
 						EXPECT(nk_bitmap_get(got, i) == holds[op]);
 					}
 					for (int64_t i = n; i < nk_bitmap_bytes(n) * 8; i++)
@@ -162,8 +162,8 @@ static void check_select(const nk_select_table *base, const nk_select_table *lev
 					else
 						level->take[size](got, left, rows, count);
 					for (int64_t i = 0; i < count; i++)
-						EXPECT(memcmp((char *)got + (i << size), (char *)left + ((int64_t)rows[i] << size), 1u << size) ==
-						       0);
+						EXPECT(memcmp((char *)got + (i << size), (char *)left + ((int64_t)rows[i] << size),
+						              1u << size) == 0);
 				}
 			}
 			level->take_bits(got, left, rows, count);
@@ -204,9 +204,10 @@ static void check_decimal(const nk_decimal_table *base, const nk_decimal_table *
 							for (int which = 0; which < 1 + small; which++) {
 								(which ? level->mul_small : level->mul)(out, a, b, n, shape, divisors[d]);
 								for (int r = 0; r < n; r++)
-									EXPECT(out[r] == divided_half_even((__int128)a[shape == NK_SCALAR_VECTOR ? 0 : r] *
-									                                       b[shape == NK_VECTOR_SCALAR ? 0 : r],
-									                                   divisors[d]));
+									EXPECT(out[r] ==
+									       divided_half_even((__int128)a[shape == NK_SCALAR_VECTOR ? 0 : r] *
+									                             b[shape == NK_VECTOR_SCALAR ? 0 : r],
+									                         divisors[d]));
 							}
 							level->add(out, a, b, n, shape, divisors[d], -3);
 							for (int r = 0; r < n; r++)

@@ -12,17 +12,18 @@
 #include "expect.h"
 
 enum { LEVELS_N_MAX = 200 };
-static const int levels_lengths[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 199, 200};
+static const int levels_lengths[] = {0,  1,  2,  3,  7,  8,   9,   15,  16,  17, 31,
+                                     32, 33, 63, 64, 65, 127, 128, 129, 199, 200};
 
 /* Runs a check of table `name` at each level above the baseline that this CPU has. */
 #if defined(__x86_64__)
-#define LEVELS_CHECK(check, name)                    \
-	do {                                             \
-		if (nk_cpu_isa() >= NK_ISA_V3)               \
-			check(&name##_baseline, &name##_v3);     \
-		if (nk_cpu_isa() >= NK_ISA_V4)               \
-			check(&name##_baseline, &name##_v4);     \
-		check(&name##_baseline, &name##_baseline);   \
+#define LEVELS_CHECK(check, name)                  \
+	do {                                           \
+		if (nk_cpu_isa() >= NK_ISA_V3)             \
+			check(&name##_baseline, &name##_v3);   \
+		if (nk_cpu_isa() >= NK_ISA_V4)             \
+			check(&name##_baseline, &name##_v4);   \
+		check(&name##_baseline, &name##_baseline); \
 	} while (0)
 #else
 #define LEVELS_CHECK(check, name) check(&name##_baseline, &name##_baseline)

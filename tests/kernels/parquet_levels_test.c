@@ -124,10 +124,12 @@ static void check_lookup(const nk_parquet_table *base, const nk_parquet_table *l
 			nk_rle rle = nk__rle_start(encoded, n_bytes, 5);
 			EXPECT(level->lookup[size](&rle, out, n, dictionary, greatest + 1));
 			for (int i = 0; i < n; i++)
-				EXPECT(memcmp(out + ((size_t)i << size), dictionary + ((size_t)values[i] << size), 1u << size) == 0);
+				EXPECT(memcmp(out + ((size_t)i << size), dictionary + ((size_t)values[i] << size),
+				              1u << size) == 0);
 			level->gather[size](out, dictionary, values, n);
 			for (int i = 0; i < n; i++)
-				EXPECT(memcmp(out + ((size_t)i << size), dictionary + ((size_t)values[i] << size), 1u << size) == 0);
+				EXPECT(memcmp(out + ((size_t)i << size), dictionary + ((size_t)values[i] << size),
+				              1u << size) == 0);
 			free(out);
 		}
 	uint8_t *out = malloc(N_VALUES * 16);
@@ -136,7 +138,8 @@ static void check_lookup(const nk_parquet_table *base, const nk_parquet_table *l
 		EXPECT(!level->lookup[size](&rle, out, N_VALUES, dictionary, greatest));
 	}
 	free(out);
-	EXPECT(level->all_below(values, N_VALUES, (int64_t)greatest + 1) && !level->all_below(values, N_VALUES, greatest));
+	EXPECT(level->all_below(values, N_VALUES, (int64_t)greatest + 1) &&
+	       !level->all_below(values, N_VALUES, greatest));
 	EXPECT(level->all_below(values, 0, 0));
 }
 
@@ -166,7 +169,8 @@ static void check_rows(const nk_parquet_table *base, const nk_parquet_table *lev
 			static const uint8_t zeros[16];
 			for (int i = 0; i < n; i++) {
 				bool valid = nk_bitmap_get(validity, i);
-				EXPECT(memcmp(out + (size_t)i * width, valid ? packed + (size_t)seen * width : zeros, width) == 0);
+				EXPECT(memcmp(out + (size_t)i * width, valid ? packed + (size_t)seen * width : zeros,
+				              width) == 0);
 				seen += valid;
 			}
 			free(out);

@@ -25,7 +25,8 @@ static const char *find_plainly(const char *bytes, int64_t n, const char *needle
 }
 
 /* Leftmost places piece by piece, tried from every start. */
-static bool match_plainly(const char *bytes, int64_t n, const nk_text_pieces *pieces, int i, int64_t from, bool fixed)
+static bool match_plainly(const char *bytes, int64_t n, const nk_text_pieces *pieces, int i, int64_t from,
+                          bool fixed)
 {
 	if (i == pieces->n_pieces)
 		return !pieces->at_end || from == n;
@@ -93,8 +94,9 @@ static void test_match(const nk_text_loops *loops)
 		loops->match(views, heap, N_ROWS, &pieces, bits);
 		int n_wrong = 0;
 		for (int i = 0; i < N_ROWS; i++)
-			n_wrong += nk_bitmap_get(bits, i) !=
-			           match_plainly(nk_view_bytes(&views[i], heap), views[i].n_bytes, &pieces, 0, 0, pieces.at_start);
+			n_wrong +=
+				nk_bitmap_get(bits, i) != match_plainly(nk_view_bytes(&views[i], heap), views[i].n_bytes,
+			                                            &pieces, 0, 0, pieces.at_start);
 		EXPECT(n_wrong == 0);
 	}
 	free(heap);

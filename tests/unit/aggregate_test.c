@@ -15,10 +15,13 @@ typedef struct sum_state {
 	int64_t sum, n;
 } sum_state;
 
-static int64_t value_at(const nk_array *array, int64_t i) { return ((const int64_t *)array->values)[nk_array_index(array, i)]; }
+static int64_t value_at(const nk_array *array, int64_t i)
+{
+	return ((const int64_t *)array->values)[nk_array_index(array, i)];
+}
 
-static nk_status sum_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args, int64_t n_rows,
-                            int64_t order, nk_arena *arena, nk_error *err)
+static nk_status sum_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args,
+                            int64_t n_rows, int64_t order, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)order, (void)arena, (void)err;
 	sum_state *state = states;
@@ -30,8 +33,8 @@ static nk_status sum_update(const nk_call *call, void *states, const uint32_t *g
 	return NK_OK;
 }
 
-static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                           nk_arena *arena, nk_error *err)
+static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                           int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	sum_state *state = states;
@@ -43,11 +46,13 @@ static nk_status sum_merge(const nk_call *call, void *states, const uint32_t *gr
 	return NK_OK;
 }
 
-static nk_status sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status sum_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                            nk_error *err)
 {
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_I64, n_groups, false, out, err));
 	for (int64_t g = 0; g < n_groups; g++)
-		((int64_t *)nk_array_values(*out))[g] = ((const sum_state *)states)[g].sum * 1000 + ((const sum_state *)states)[g].n;
+		((int64_t *)nk_array_values(*out))[g] =
+			((const sum_state *)states)[g].sum * 1000 + ((const sum_state *)states)[g].n;
 	return NK_OK;
 }
 
@@ -62,8 +67,9 @@ static void first_fold(first_state *state, int64_t order, int64_t value)
 		*state = (first_state){order, value};
 }
 
-static nk_status first_update(const nk_call *call, void *states, const uint32_t *groups, nk_array *const *args, int64_t n_rows,
-                              int64_t order, nk_arena *arena, nk_error *err)
+static nk_status first_update(const nk_call *call, void *states, const uint32_t *groups,
+                              nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                              nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	for (int64_t i = 0; i < n_rows; i++)
@@ -72,8 +78,8 @@ static nk_status first_update(const nk_call *call, void *states, const uint32_t 
 	return NK_OK;
 }
 
-static nk_status first_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others, int64_t n,
-                             nk_arena *arena, nk_error *err)
+static nk_status first_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                             int64_t n, nk_arena *arena, nk_error *err)
 {
 	(void)call, (void)arena, (void)err;
 	for (int64_t i = 0; i < n; i++)
@@ -82,7 +88,8 @@ static nk_status first_merge(const nk_call *call, void *states, const uint32_t *
 	return NK_OK;
 }
 
-static nk_status first_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out, nk_error *err)
+static nk_status first_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                              nk_error *err)
 {
 	NK_TRY(nk_array_alloc(call->memory, call->dtype, NK_PHYSICAL_I64, n_groups, false, out, err));
 	for (int64_t g = 0; g < n_groups; g++)
@@ -100,7 +107,10 @@ typedef struct known {
 	int64_t sum, n, first;
 } known;
 
-static int by_key(const void *a, const void *b) { return strcmp(((const known *)a)->key, ((const known *)b)->key); }
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const known *)a)->key, ((const known *)b)->key);
+}
 
 static void reference(const input *from, int n_keys, lines *to)
 {
@@ -126,17 +136,19 @@ static void reference(const input *from, int n_keys, lines *to)
 	}
 	for (int64_t g = 0; g < n_known; g++) {
 		char text[500];
-		snprintf(text, sizeof text, "%s%ld|%ld|", all[g]->key, (long)(all[g]->sum * 1000 + all[g]->n), (long)all[g]->first);
+		snprintf(text, sizeof text, "%s%ld|%ld|", all[g]->key, (long)(all[g]->sum * 1000 + all[g]->n),
+		         (long)all[g]->first);
 		lines_add(to, text);
 		tdelete(all[g], &tree, by_key);
 		free(all[g]);
 	}
 }
 
-static void compare(int n_workers, int64_t batch_rows, bool force_spill, bool maintain_order, int n_keys, int64_t domain,
-                    int64_t n_rows)
+static void compare(int n_workers, int64_t batch_rows, bool force_spill, bool maintain_order, int n_keys,
+                    int64_t domain, int64_t n_rows)
 {
-	const nk_dtype *dtypes[4] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING), nk_dtype_of(NK_TYPE_FLOAT64)};
+	const nk_dtype *dtypes[4] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING),
+	                             nk_dtype_of(NK_TYPE_FLOAT64)};
 	dtypes[n_keys] = nk_dtype_of(NK_TYPE_INT64);
 	int64_t domains[4] = {domain, domain, 3, 1000};
 	domains[n_keys] = 1000;
@@ -148,8 +160,14 @@ static void compare(int n_workers, int64_t batch_rows, bool force_spill, bool ma
 	nk_bound first = {.dtype = dtypes[n_keys], .func = &func, .aggregate = &first_aggregate, .n_args = 1};
 	nk_bound *calls[] = {&sum, &first};
 	const int argument[] = {n_keys}, *arguments[] = {argument, argument};
-	nk_aggregate_config config = {.n_outputs = n_keys + 1, .n_keys = n_keys, .key_dtypes = dtypes, .n_calls = 2, .calls = calls,
-	                              .arguments = arguments, .maintain_order = maintain_order, .order_sensitive = true};
+	nk_aggregate_config config = {.n_outputs = n_keys + 1,
+	                              .n_keys = n_keys,
+	                              .key_dtypes = dtypes,
+	                              .n_calls = 2,
+	                              .calls = calls,
+	                              .arguments = arguments,
+	                              .maintain_order = maintain_order,
+	                              .order_sensitive = true};
 	nk_counters counters = {0};
 	nk_aggregation *aggregation;
 	lines result = {0}, expected = {0};
@@ -171,10 +189,15 @@ static void nothing_comes(void)
 	nk_exec exec = exec_make(memory, pool, 2, 100, false);
 	const nk_dtype *dtype = nk_dtype_of(NK_TYPE_INT64);
 	nk_func func = {.name = "test"};
-	nk_bound sum = {.dtype = dtype, .func = &func, .aggregate = &sum_aggregate, .n_args = 1}, *calls[] = {&sum};
+	nk_bound sum = {.dtype = dtype, .func = &func, .aggregate = &sum_aggregate, .n_args = 1},
+			 *calls[] = {&sum};
 	for (int n_keys = 0; n_keys < 2; n_keys++) {
 		const int argument[] = {n_keys}, *arguments[] = {argument};
-		nk_aggregate_config config = {.n_outputs = n_keys + 1, .n_keys = n_keys, .key_dtypes = &dtype, .n_calls = 1, .calls = calls,
+		nk_aggregate_config config = {.n_outputs = n_keys + 1,
+		                              .n_keys = n_keys,
+		                              .key_dtypes = &dtype,
+		                              .n_calls = 1,
+		                              .calls = calls,
 		                              .arguments = arguments};
 		nk_aggregation *aggregation;
 		lines result = {0};

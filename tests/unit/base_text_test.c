@@ -34,7 +34,8 @@ static void messages_are_cut(void)
 	EXPECT(nk_fail(&err, NK_IO, "%s", "cannot read") == NK_IO);
 	EXPECT(nk_error_context(&err, NK_IO, "column %d", 3) == NK_IO);
 	EXPECT(nk_error_context(&err, NK_IO, "file %s", "a") == NK_IO);
-	EXPECT(strstr(err.message, "cannot read") && strstr(err.message, "column 3") && strstr(err.message, "file a"));
+	EXPECT(strstr(err.message, "cannot read") && strstr(err.message, "column 3") &&
+	       strstr(err.message, "file a"));
 	EXPECT(nk_fail(NULL, NK_IO, "nobody listens") == NK_IO && nk_error_context(NULL, NK_IO, "here") == NK_IO);
 	free(longer);
 }

@@ -31,7 +31,10 @@ static inline void lines_free(lines *from)
 	*from = (lines){0};
 }
 
-static inline int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static inline int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static inline bool lines_equal(lines *a, lines *b, bool ordered)
 {
@@ -59,10 +62,16 @@ static inline void lines_of_batch(lines *to, const nk_batch *batch)
 	}
 }
 
-static inline nk_exec exec_make(nk_memory *memory, nk_pool *pool, int n_workers, int64_t batch_rows, bool force_spill)
+static inline nk_exec exec_make(nk_memory *memory, nk_pool *pool, int n_workers, int64_t batch_rows,
+                                bool force_spill)
 {
-	return (nk_exec){.memory = memory, .tasks = nk_task_group_new(pool, NULL, NULL), .pool = pool, .n_workers = n_workers,
-	                 .batch_rows = batch_rows, .morsel_rows = batch_rows * 4, .force_spill = force_spill};
+	return (nk_exec){.memory = memory,
+	                 .tasks = nk_task_group_new(pool, NULL, NULL),
+	                 .pool = pool,
+	                 .n_workers = n_workers,
+	                 .batch_rows = batch_rows,
+	                 .morsel_rows = batch_rows * 4,
+	                 .force_spill = force_spill};
 }
 
 /* An input: batches in order, with sequences; four to a morsel. */
@@ -71,8 +80,9 @@ typedef struct input {
 	int n;
 } input;
 
-static inline void input_make(input *to, nk_memory *memory, const nk_dtype *const *dtypes, const int64_t *domains, int n_columns,
-                              int64_t n_rows, int64_t batch_rows, int percent_null, bool encoded)
+static inline void input_make(input *to, nk_memory *memory, const nk_dtype *const *dtypes,
+                              const int64_t *domains, int n_columns, int64_t n_rows, int64_t batch_rows,
+                              int percent_null, bool encoded)
 {
 	to->n = 0;
 	for (int64_t first = 0; first < n_rows; first += batch_rows) {
@@ -113,7 +123,8 @@ static inline nk_status drive_push(void *data, int64_t item, int worker, nk_erro
 	while ((morsel = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < n_morsels)
 		for (int64_t i = morsel * 4; i < work->from->n && i < morsel * 4 + 4; i++) {
 			nk_batch *copy;
-			NK_TRY(nk_batch_slice(work->exec->memory, work->from->batches[i], 0, work->from->batches[i]->n_rows, &copy, err));
+			NK_TRY(nk_batch_slice(work->exec->memory, work->from->batches[i], 0,
+			                      work->from->batches[i]->n_rows, &copy, err));
 			NK_TRY(nk_push(work->sink, (int)item, copy, err));
 		}
 	return NK_OK;

@@ -35,18 +35,23 @@ static int reference_order(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-static void compare_sort(int n_workers, int64_t batch_rows, bool force_spill, int64_t n_rows, int64_t domain, int64_t offset,
-                         int64_t limit)
+static void compare_sort(int n_workers, int64_t batch_rows, bool force_spill, int64_t n_rows, int64_t domain,
+                         int64_t offset, int64_t limit)
 {
-	const nk_dtype *dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING), nk_dtype_of(NK_TYPE_INT32),
-	                                     nk_dtype_of(NK_TYPE_FLOAT64)};
+	const nk_dtype *dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING),
+	                                     nk_dtype_of(NK_TYPE_INT32), nk_dtype_of(NK_TYPE_FLOAT64)};
 	int64_t domains[N_COLUMNS] = {1 << 30, domain, domain, domain};
 	static input from;
 	input_make(&from, memory, dtypes, domains, N_COLUMNS, n_rows, batch_rows, 5, random_below(2));
 	nk_exec exec = exec_make(memory, pool, n_workers, batch_rows, force_spill);
 	int keys[2] = {1 + (int)random_below(3), 1 + (int)random_below(3)}, outputs[] = {0, 2, 1};
 	nk_sort_key specs[2] = {{random_below(2), random_below(2)}, {random_below(2), random_below(2)}};
-	nk_sort_config config = {.n_columns = N_COLUMNS, .dtypes = dtypes, .n_keys = 2, .keys = keys, .specs = specs, .n_outputs = 3,
+	nk_sort_config config = {.n_columns = N_COLUMNS,
+	                         .dtypes = dtypes,
+	                         .n_keys = 2,
+	                         .keys = keys,
+	                         .specs = specs,
+	                         .n_outputs = 3,
 	                         .outputs = outputs};
 	lines result = {0}, expected = {0};
 	nk_sort *sort = NULL;
@@ -85,17 +90,21 @@ static void compare_sort(int n_workers, int64_t batch_rows, bool force_spill, in
 	nk_task_group_free(exec.tasks);
 }
 
-static void compare_unique(int n_workers, int64_t batch_rows, bool force_spill, int64_t n_rows, int64_t domain, nk_keep keep,
-                           bool maintain_order)
+static void compare_unique(int n_workers, int64_t batch_rows, bool force_spill, int64_t n_rows,
+                           int64_t domain, nk_keep keep, bool maintain_order)
 {
-	const nk_dtype *dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING), nk_dtype_of(NK_TYPE_INT32),
-	                                     nk_dtype_of(NK_TYPE_FLOAT64)};
+	const nk_dtype *dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64), nk_dtype_of(NK_TYPE_STRING),
+	                                     nk_dtype_of(NK_TYPE_INT32), nk_dtype_of(NK_TYPE_FLOAT64)};
 	int64_t domains[N_COLUMNS] = {1 << 30, domain, domain, domain};
 	static input from;
 	input_make(&from, memory, dtypes, domains, N_COLUMNS, n_rows, batch_rows, 5, random_below(2));
 	nk_exec exec = exec_make(memory, pool, n_workers, batch_rows, force_spill);
 	int keys[2] = {2, 1}, n_keys = 1 + (int)random_below(2);
-	nk_unique_config config = {.n_columns = N_COLUMNS, .dtypes = dtypes, .n_keys = n_keys, .keys = keys, .keep = keep,
+	nk_unique_config config = {.n_columns = N_COLUMNS,
+	                           .dtypes = dtypes,
+	                           .n_keys = n_keys,
+	                           .keys = keys,
+	                           .keep = keep,
 	                           .maintain_order = maintain_order};
 	nk_unique *unique;
 	lines result = {0}, expected = {0};
@@ -139,7 +148,8 @@ int main(void)
 	pool = nk_pool_new(3);
 	for (int spill = 0; spill < 2; spill++)
 		for (int workers = 1; workers <= 3; workers += 2) {
-			static const int64_t sizes[][2] = {{0, 1}, {1, 1}, {200, 1}, {500, 3}, {3000, 100}, {40000, 2048}};
+			static const int64_t sizes[][2] = {{0, 1},   {1, 1},      {200, 1},
+			                                   {500, 3}, {3000, 100}, {40000, 2048}};
 			for (int s = 0; s < NK_COUNT(sizes); s++)
 				for (int64_t domain = 3; domain < 1 << 20; domain *= 100) {
 					compare_sort(workers, sizes[s][1], spill, sizes[s][0], domain, 0, -1);

@@ -34,7 +34,10 @@ static void test_stripping(void)
 	CALL("[a] String", "str.strip_chars", texts("xxaxy"), one_text("xy"));
 	CALL("[  a b ] String", "str.strip_chars", texts("  a b "), one_text(""));
 	CALL("[ab, ab] String", "str.strip_chars", texts("  ab ", "xab"), texts(NULL, "x"));
-	CALL("[a] String", "str.strip_chars", texts("\xc3\xa9" "a\xc3\xa9"), one_text("\xc3\xa9"));
+	CALL("[a] String", "str.strip_chars",
+	     texts("\xc3\xa9"
+	           "a\xc3\xa9"),
+	     one_text("\xc3\xa9"));
 	CALL("[foo] String", "str.strip_prefix", texts("foofoo"), one_text("foo"));
 	CALL("[abc] String", "str.strip_prefix", texts("abc"), one_text(""));
 	CALL("[null, ab] String", "str.strip_prefix", texts("  ab ", "xab"), texts(NULL, "x"));
@@ -50,9 +53,15 @@ static void test_building(void)
 	CALL("[a  , b  , null] String", "str.pad_end", texts("a", "b", NULL), one_integer(u64, 3));
 	option_string("fill_char", "ab");
 	CALL("!13", "str.pad_end", texts("a"), one_integer(u64, 3));
-	CALL("[\xcc\x81" "e\xc3\xa9h] String", "str.reverse", texts("h\xc3\xa9" "e\xcc\x81"));
+	CALL("[\xcc\x81"
+	     "e\xc3\xa9h] String",
+	     "str.reverse",
+	     texts("h\xc3\xa9"
+	           "e\xcc\x81"));
 	CALL("[FI \xca\xbcN STRASSE \xc7\x84, ABC, A TEXT OF MORE THAN TWELVE BYTES] String", "str.to_uppercase",
-	     texts("\xef\xac\x81 \xc5\x89 stra\xc3\x9f" "e \xc7\x86", "aBc", LONG));
+	     texts("\xef\xac\x81 \xc5\x89 stra\xc3\x9f"
+	           "e \xc7\x86",
+	           "aBc", LONG));
 	CALL("[\xcf\x83\xce\xb1\xcf\x82 i\xcc\x87 \xef\xac\x81 \xc3\x9f, abc] String", "str.to_lowercase",
 	     texts("\xce\xa3\xce\x91\xce\xa3 \xc4\xb0 \xef\xac\x81 \xe1\xba\x9e", "aBc"));
 	option_string("separator", "-");
@@ -123,8 +132,8 @@ static void test_contains(void)
 	};
 	for (int i = 0; i < NK_COUNT(cases); i++)
 		contains(cases[i].found ? "[true] Boolean" : "[false] Boolean", cases[i].text, cases[i].pattern);
-	static const char *const refused[] = {"(?=x)",  "a(?<!b)", "(a)\\1", "\\k<x>", "\\Z", "(?>a)", "\\h",
-	                                      "a{b",    "a{,3}",   "[",      "(",      "\\",  "(?P>x)", "(*UTF)"};
+	static const char *const refused[] = {"(?=x)", "a(?<!b)", "(a)\\1", "\\k<x>", "\\Z", "(?>a)",  "\\h",
+	                                      "a{b",   "a{,3}",   "[",      "(",      "\\",  "(?P>x)", "(*UTF)"};
 	for (int i = 0; i < NK_COUNT(refused); i++) {
 		contains("!8", "a", refused[i]);
 		option_boolean("strict", false);
@@ -135,12 +144,15 @@ static void test_contains(void)
 	option_boolean("strict", false);
 	CALL("[null, true, null] Boolean", "str.contains", texts("a1", "b2", "x"), texts(NULL, "b", "["));
 	CALL("[null] Boolean", "str.contains", texts("x"), one_text(NULL));
-	CALL("!8", "str.contains", texts("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), one_text("^(a|aa)+$"));
-	CALL("[true, false, null, true, false] Boolean", "str.starts_with", texts("abc", "b", NULL, "ab" LONG, LONG),
-	     one_text("ab"));
-	CALL("[true, false, true] Boolean", "str.starts_with", texts("abcdef", "abcde", "abcdef" LONG), one_text("abcdef"));
+	CALL("!8", "str.contains", texts("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"),
+	     one_text("^(a|aa)+$"));
+	CALL("[true, false, null, true, false] Boolean", "str.starts_with",
+	     texts("abc", "b", NULL, "ab" LONG, LONG), one_text("ab"));
+	CALL("[true, false, true] Boolean", "str.starts_with", texts("abcdef", "abcde", "abcdef" LONG),
+	     one_text("abcdef"));
 	CALL("[null, true, null] Boolean", "str.starts_with", texts("a1", "b2", NULL), texts(NULL, "b", "["));
-	CALL("[true, false, true, false] Boolean", "str.ends_with", texts("xbytes", "bytesx", LONG, ""), one_text("bytes"));
+	CALL("[true, false, true, false] Boolean", "str.ends_with", texts("xbytes", "bytesx", LONG, ""),
+	     one_text("bytes"));
 	CALL("[false, true] Boolean", "str.ends_with", texts("bytes", LONG), one_text("than twelve bytes"));
 	CALL("[true, true] Boolean", "str.ends_with", texts("bytes", ""), one_text(""));
 	CALL("!2", "str.contains", integers(i64, 1), one_text("a"));
@@ -154,7 +166,10 @@ static void test_places(void)
 	CALL("[3] UInt32", "str.find", texts("abc1"), one_text("\\d"));
 	CALL("[2, null] UInt32", "str.count_matches", texts("abcabc", NULL), one_text("b."));
 	CALL("[7] UInt32", "str.count_matches", texts("abcabc"), one_text(""));
-	CALL("[3] UInt32", "str.count_matches", texts("\xc3\xa9" "a"), one_text(""));
+	CALL("[3] UInt32", "str.count_matches",
+	     texts("\xc3\xa9"
+	           "a"),
+	     one_text(""));
 	CALL("[3] UInt32", "str.count_matches", texts("abc"), one_text("b*"));
 	option_boolean("literal", true);
 	CALL("[1] UInt32", "str.count_matches", texts("a.c"), one_text("."));
@@ -200,7 +215,8 @@ static void test_replace(void)
 	CALL("[_a_c_] String", "str.replace_all", texts("abc"), one_text("b*"), one_text("_"));
 	CALL("[_a_b_c_, _a_] String", "str.replace_all", texts("abc", "aXX"), one_text("X*"), one_text("_"));
 	CALL("[_a_b_c_] String", "str.replace_all", texts("abc"), one_text(""), one_text("_"));
-	CALL("[q1, w2, x] String", "str.replace_all", texts("a1", "b2", "x"), one_text("[a-z]"), texts("q", "w", NULL));
+	CALL("[q1, w2, x] String", "str.replace_all", texts("a1", "b2", "x"), one_text("[a-z]"),
+	     texts("q", "w", NULL));
 	CALL("[A TEXT of more thAn twelve bytes, null] String", "str.replace_all",
 	     texts("A TEXT of more than twelve bytes", NULL), one_text("a"), one_text("A"));
 	CALL("!8", "str.replace_all", texts("a"), one_text("a"), one_text(NULL));

@@ -15,7 +15,10 @@ typedef struct known {
 	char shown[400];
 } known;
 
-static int by_key(const void *a, const void *b) { return strcmp(((const known *)a)->key, ((const known *)b)->key); }
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const known *)a)->key, ((const known *)b)->key);
+}
 
 static void *tree;
 static known *all[400000];
@@ -117,9 +120,10 @@ static void finding_does_not_insert(void)
 int main(void)
 {
 	memory = nk_memory_new(NULL, INT64_MAX);
-	static const nk_type_id lone[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8, NK_TYPE_INT16, NK_TYPE_INT32, NK_TYPE_INT64,
-	                                  NK_TYPE_INT128, NK_TYPE_UINT8, NK_TYPE_UINT32, NK_TYPE_UINT64, NK_TYPE_FLOAT32,
-	                                  NK_TYPE_FLOAT64, NK_TYPE_DECIMAL, NK_TYPE_STRING, NK_TYPE_DATE, NK_TYPE_TIME};
+	static const nk_type_id lone[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8,    NK_TYPE_INT16,   NK_TYPE_INT32,
+	                                  NK_TYPE_INT64,   NK_TYPE_INT128,  NK_TYPE_UINT8,   NK_TYPE_UINT32,
+	                                  NK_TYPE_UINT64,  NK_TYPE_FLOAT32, NK_TYPE_FLOAT64, NK_TYPE_DECIMAL,
+	                                  NK_TYPE_STRING,  NK_TYPE_DATE,    NK_TYPE_TIME};
 	static const int64_t domains[] = {1, 5, 300, 20000, 1LL << 40};
 	for (int t = 0; t < NK_COUNT(lone); t++)
 		for (int d = 0; d < NK_COUNT(domains); d++)

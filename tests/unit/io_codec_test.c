@@ -34,20 +34,11 @@ static void fill(uint8_t *out, int64_t n, int kind)
 			word = word * 40503 % 300 + 90000;
 			out[i] = (uint8_t)(word >> (8 * (i % 8)));
 			break;
-		case 2:
-			out[i] = (uint8_t)text[(i * 7 / 5 + i / 1000) % (int64_t)(sizeof text - 1)];
-			break;
-		case 3:
-			out[i] = (uint8_t)(i / 997);
-			break;
-		case 4:
-			out[i] = (uint8_t)next_random();
-			break;
-		case 5:
-			out[i] = (uint8_t)"abcabcabd"[i % 9];
-			break;
-		default:
-			out[i] = i % 4 == 3 ? (uint8_t)next_random() : 0;
+		case 2: out[i] = (uint8_t)text[(i * 7 / 5 + i / 1000) % (int64_t)(sizeof text - 1)]; break;
+		case 3: out[i] = (uint8_t)(i / 997); break;
+		case 4: out[i] = (uint8_t)next_random(); break;
+		case 5: out[i] = (uint8_t) "abcabcabd"[i % 9]; break;
+		default: out[i] = i % 4 == 3 ? (uint8_t)next_random() : 0;
 		}
 	}
 }
@@ -89,10 +80,12 @@ static void codecs_give_back(void)
 				EXPECT(nk__codec_decompress(codec, packed, n_packed, out, n, NULL) == NK_OK);
 				EXPECT(memcmp(in, out, (size_t)n) == 0);
 				nk_error err = {0};
-				EXPECT(nk__codec_decompress(codec, packed, n_packed, out, n + 1, &err) == NK_COMPUTE && err.message[0]);
+				EXPECT(nk__codec_decompress(codec, packed, n_packed, out, n + 1, &err) == NK_COMPUTE &&
+				       err.message[0]);
 				if (codec == NK_CODEC_SNAPPY) {
 					memset(out, 0, (size_t)n);
-					EXPECT(decompress_everywhere(packed, n_packed, out, n) && memcmp(in, out, (size_t)n) == 0);
+					EXPECT(decompress_everywhere(packed, n_packed, out, n) &&
+					       memcmp(in, out, (size_t)n) == 0);
 				}
 				free(in);
 				free(out);

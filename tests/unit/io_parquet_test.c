@@ -12,14 +12,15 @@ enum { N_ROWS = 1000, N_COLUMNS = 18 };
 
 static char path[64];
 
-static const char *const words[] = {"", "short", "exactly12byt", "thirteen byte", "a rather longer string of bytes"};
+static const char *const words[] = {"", "short", "exactly12byt", "thirteen byte",
+                                    "a rather longer string of bytes"};
 
 static const nk_dtype *dtype_of_column(int column)
 {
-	static const nk_type_id ids[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8,    NK_TYPE_INT16,   NK_TYPE_INT32,  NK_TYPE_INT64,
-	                                 NK_TYPE_UINT8,   NK_TYPE_UINT16,  NK_TYPE_UINT32,  NK_TYPE_UINT64, NK_TYPE_FLOAT32,
-	                                 NK_TYPE_FLOAT64, NK_TYPE_STRING,  NK_TYPE_BINARY,  NK_TYPE_DATE,   NK_TYPE_TIME,
-	                                 NK_TYPE_DECIMAL, NK_TYPE_DECIMAL, NK_TYPE_DATETIME};
+	static const nk_type_id ids[] = {
+		NK_TYPE_BOOLEAN, NK_TYPE_INT8,   NK_TYPE_INT16,  NK_TYPE_INT32,   NK_TYPE_INT64,   NK_TYPE_UINT8,
+		NK_TYPE_UINT16,  NK_TYPE_UINT32, NK_TYPE_UINT64, NK_TYPE_FLOAT32, NK_TYPE_FLOAT64, NK_TYPE_STRING,
+		NK_TYPE_BINARY,  NK_TYPE_DATE,   NK_TYPE_TIME,   NK_TYPE_DECIMAL, NK_TYPE_DECIMAL, NK_TYPE_DATETIME};
 	if (ids[column] == NK_TYPE_DECIMAL)
 		return nk_dtype_decimal(column == 15 ? 12 : 30, 2);
 	if (ids[column] == NK_TYPE_DATETIME)
@@ -35,16 +36,13 @@ static nk_status append_row(nk_builder *builder, int column, int64_t i, nk_error
 	if (is_null(column, i))
 		return nk_builder_append_null(builder, err);
 	switch (dtype->id) {
-	case NK_TYPE_BOOLEAN:
-		return nk_builder_append_boolean(builder, i % 3 == 0, err);
+	case NK_TYPE_BOOLEAN: return nk_builder_append_boolean(builder, i % 3 == 0, err);
 	case NK_TYPE_FLOAT32:
-	case NK_TYPE_FLOAT64:
-		return nk_builder_append_float(builder, (double)i / 4, err);
+	case NK_TYPE_FLOAT64: return nk_builder_append_float(builder, (double)i / 4, err);
 	case NK_TYPE_STRING:
 	case NK_TYPE_BINARY:
 		return nk_builder_append_bytes(builder, words[i % 5], (int64_t)strlen(words[i % 5]), err);
-	default:
-		return nk_builder_append_integer(builder, i % 100, err);
+	default: return nk_builder_append_integer(builder, i % 100, err);
 	}
 }
 
@@ -84,16 +82,14 @@ static bool is_row(const nk_array *array, int64_t k, int column, int64_t i)
 	if (value.is_null || is_null(column, i))
 		return value.is_null && is_null(column, i);
 	switch (array->dtype->id) {
-	case NK_TYPE_BOOLEAN:
-		return value.boolean == (i % 3 == 0);
+	case NK_TYPE_BOOLEAN: return value.boolean == (i % 3 == 0);
 	case NK_TYPE_FLOAT32:
-	case NK_TYPE_FLOAT64:
-		return value.floating == (double)i / 4;
+	case NK_TYPE_FLOAT64: return value.floating == (double)i / 4;
 	case NK_TYPE_STRING:
 	case NK_TYPE_BINARY:
-		return value.n_bytes == (int64_t)strlen(words[i % 5]) && memcmp(value.bytes, words[i % 5], (size_t)value.n_bytes) == 0;
-	default:
-		return value.integer == i % 100;
+		return value.n_bytes == (int64_t)strlen(words[i % 5]) &&
+		       memcmp(value.bytes, words[i % 5], (size_t)value.n_bytes) == 0;
+	default: return value.integer == i % 100;
 	}
 }
 
@@ -153,7 +149,8 @@ static void what_is_written_is_read(nk_memory *memory, const nk_batch *batch, co
 				EXPECT(write_rows(memory, batch, schema, &options, &err) == NK_OK);
 				for (size_t k = 0; k < sizeof batch_rows / sizeof *batch_rows; k++) {
 					int64_t n_rows = 0;
-					EXPECT(read_rows(memory, batch_rows[k], 0, -1, true, &n_rows, &err) == NK_OK && n_rows == N_ROWS);
+					EXPECT(read_rows(memory, batch_rows[k], 0, -1, true, &n_rows, &err) == NK_OK &&
+					       n_rows == N_ROWS);
 				}
 				int64_t n_rows = 0;
 				EXPECT(read_rows(memory, 50, 290, 350, true, &n_rows, &err) == NK_OK && n_rows == 350);
@@ -199,7 +196,7 @@ static void damage_is_survived(nk_memory *memory)
 	EXPECT(n > 12);
 	uint32_t n_footer;
 	memcpy(&n_footer, bytes + n - 8, 4);
-	for (int64_t i = 0; i < n; i += i > n - n_footer - 8 ? 3 : 11) {
+	for (int64_t i = 0; i<n; i += i> n - n_footer - 8 ? 3 : 11) {
 		uint8_t kept = bytes[i];
 		bytes[i] ^= (uint8_t)(1 + i % 255);
 		put_file(bytes, n);

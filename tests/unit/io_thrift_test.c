@@ -32,12 +32,8 @@ static void what_is_written_is_read(const nk_text *text)
 	int n_fields = 0;
 	for (nk_thrift_field field = {0}; nk__thrift_next(&thrift, &field); n_fields++) {
 		switch (field.id) {
-		case 1:
-			EXPECT(nk__thrift_integer(&thrift, field) == -77);
-			break;
-		case 2:
-			EXPECT(nk__thrift_boolean(&thrift, field));
-			break;
+		case 1: EXPECT(nk__thrift_integer(&thrift, field) == -77); break;
+		case 2: EXPECT(nk__thrift_boolean(&thrift, field)); break;
 		case 3: {
 			nk_bytes bytes = nk__thrift_bytes(&thrift, field);
 			EXPECT(bytes.n_bytes == 5 && memcmp(bytes.bytes, "hello", 5) == 0);
@@ -51,8 +47,7 @@ static void what_is_written_is_read(const nk_text *text)
 				EXPECT(nk__thrift_bytes(&thrift, (nk_thrift_field){0, element}).n_bytes == i % 4);
 			break;
 		}
-		default:
-			nk__thrift_skip(&thrift, field.type);
+		default: nk__thrift_skip(&thrift, field.type);
 		}
 	}
 	EXPECT(!thrift.failed && n_fields == 7 && thrift.at == thrift.end);

@@ -16,8 +16,9 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-	{NK_JOIN_OUTPUT_PAIRS, false, false}, {NK_JOIN_OUTPUT_PAIRS, true, false}, {NK_JOIN_OUTPUT_PAIRS, false, true},
-	{NK_JOIN_OUTPUT_PAIRS, true, true},   {NK_JOIN_OUTPUT_SEMI, false, false}, {NK_JOIN_OUTPUT_ANTI, false, false},
+	{NK_JOIN_OUTPUT_PAIRS, false, false},      {NK_JOIN_OUTPUT_PAIRS, true, false},
+	{NK_JOIN_OUTPUT_PAIRS, false, true},       {NK_JOIN_OUTPUT_PAIRS, true, true},
+	{NK_JOIN_OUTPUT_SEMI, false, false},       {NK_JOIN_OUTPUT_ANTI, false, false},
 	{NK_JOIN_OUTPUT_BUILD_SEMI, false, false}, {NK_JOIN_OUTPUT_BUILD_ANTI, false, false},
 };
 
@@ -49,13 +50,18 @@ static void pair(lines *to, const kind *how, const side_row *probe, const side_r
 	char text[100];
 	bool probe_only = how->output == NK_JOIN_OUTPUT_SEMI || how->output == NK_JOIN_OUTPUT_ANTI;
 	bool build_only = how->output == NK_JOIN_OUTPUT_BUILD_SEMI || how->output == NK_JOIN_OUTPUT_BUILD_ANTI;
-	snprintf(text, sizeof text, "%s%s", build_only ? "" : probe ? probe->value : "null|",
-	         probe_only ? "" : build ? build->value : "null|");
+	snprintf(text, sizeof text, "%s%s",
+	         build_only ? ""
+	         : probe    ? probe->value
+	                    : "null|",
+	         probe_only ? ""
+	         : build    ? build->value
+	                    : "null|");
 	lines_add(to, text);
 }
 
-static void nested_loop(const input *probe_from, const input *build_from, int n_keys, bool nulls_equal, const kind *how,
-                        lines *to)
+static void nested_loop(const input *probe_from, const input *build_from, int n_keys, bool nulls_equal,
+                        const kind *how, lines *to)
 {
 	int64_t n_probe, n_build;
 	side_row *probe = rows_of(probe_from, n_keys, &n_probe), *build = rows_of(build_from, n_keys, &n_build);
@@ -69,8 +75,8 @@ static void nested_loop(const input *probe_from, const input *build_from, int n_
 			if (how->output == NK_JOIN_OUTPUT_PAIRS)
 				pair(to, how, &probe[i], &build[j]);
 		}
-		if ((how->output == NK_JOIN_OUTPUT_PAIRS && how->keep_probe && !any) || (how->output == NK_JOIN_OUTPUT_SEMI && any) ||
-		    (how->output == NK_JOIN_OUTPUT_ANTI && !any))
+		if ((how->output == NK_JOIN_OUTPUT_PAIRS && how->keep_probe && !any) ||
+		    (how->output == NK_JOIN_OUTPUT_SEMI && any) || (how->output == NK_JOIN_OUTPUT_ANTI && !any))
 			pair(to, how, &probe[i], NULL);
 	}
 	for (int64_t j = 0; j < n_build; j++)
@@ -102,10 +108,12 @@ static nk_status collect_flush(nk_receiver *receiver, int worker, nk_error *err)
 
 static const nk_receiver_ops collect_ops = {.push = collect, .flush = collect_flush};
 
-static void compare(int n_workers, int64_t batch_rows, bool force_spill, const nk_type_id *types, int n_keys, int64_t domain,
-                    int64_t n_probe, int64_t n_build, bool wider, bool nulls_equal, const kind *how)
+static void compare(int n_workers, int64_t batch_rows, bool force_spill, const nk_type_id *types, int n_keys,
+                    int64_t domain, int64_t n_probe, int64_t n_build, bool wider, bool nulls_equal,
+                    const kind *how)
 {
-	const nk_dtype *build_dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64)}, *probe_dtypes[N_COLUMNS] = {build_dtypes[0]};
+	const nk_dtype *build_dtypes[N_COLUMNS] = {nk_dtype_of(NK_TYPE_INT64)},
+				   *probe_dtypes[N_COLUMNS] = {build_dtypes[0]};
 	int64_t domains[N_COLUMNS] = {1 << 30};
 	int keys[] = {1, 2, 3};
 	for (int k = 0; k < n_keys; k++) {
@@ -121,11 +129,20 @@ static void compare(int n_workers, int64_t batch_rows, bool force_spill, const n
 	nk_join_column outputs[2] = {{false, 0}, {true, 0}};
 	bool probe_only = how->output == NK_JOIN_OUTPUT_SEMI || how->output == NK_JOIN_OUTPUT_ANTI;
 	bool build_only = how->output == NK_JOIN_OUTPUT_BUILD_SEMI || how->output == NK_JOIN_OUTPUT_BUILD_ANTI;
-	nk_join_config config = {.output = how->output, .keep_probe = how->keep_probe, .keep_build = how->keep_build,
-	                         .nulls_equal = nulls_equal, .maintain_order = !force_spill && random_below(2),
-	                         .n_build_columns = 1 + n_keys, .n_probe_columns = 1 + n_keys, .build_dtypes = build_dtypes,
-	                         .probe_dtypes = probe_dtypes, .n_keys = n_keys, .build_keys = keys, .probe_keys = keys,
-	                         .n_outputs = probe_only || build_only ? 1 : 2, .outputs = outputs + build_only};
+	nk_join_config config = {.output = how->output,
+	                         .keep_probe = how->keep_probe,
+	                         .keep_build = how->keep_build,
+	                         .nulls_equal = nulls_equal,
+	                         .maintain_order = !force_spill && random_below(2),
+	                         .n_build_columns = 1 + n_keys,
+	                         .n_probe_columns = 1 + n_keys,
+	                         .build_dtypes = build_dtypes,
+	                         .probe_dtypes = probe_dtypes,
+	                         .n_keys = n_keys,
+	                         .build_keys = keys,
+	                         .probe_keys = keys,
+	                         .n_outputs = probe_only || build_only ? 1 : 2,
+	                         .outputs = outputs + build_only};
 	nk_runtime_filter *filter, *filters[3] = {0};
 	must(nk_runtime_filter_new(memory, &filter, NULL));
 	filters[0] = filter;
@@ -193,9 +210,18 @@ static void validation(void)
 	nk_exec exec = exec_make(memory, pool, 2, 10, false);
 	nk_join_column output = {false, 0};
 	for (int which = 0; which < 4; which++) {
-		nk_join_config config = {.output = NK_JOIN_OUTPUT_PAIRS, .build_must_be_unique = which & 1, .probe_must_be_unique = which & 2,
-		                         .validation = "1:1", .n_build_columns = 2, .n_probe_columns = 2, .build_dtypes = dtypes,
-		                         .probe_dtypes = dtypes, .n_keys = 1, .build_keys = &key, .probe_keys = &key, .n_outputs = 1,
+		nk_join_config config = {.output = NK_JOIN_OUTPUT_PAIRS,
+		                         .build_must_be_unique = which & 1,
+		                         .probe_must_be_unique = which & 2,
+		                         .validation = "1:1",
+		                         .n_build_columns = 2,
+		                         .n_probe_columns = 2,
+		                         .build_dtypes = dtypes,
+		                         .probe_dtypes = dtypes,
+		                         .n_keys = 1,
+		                         .build_keys = &key,
+		                         .probe_keys = &key,
+		                         .n_outputs = 1,
 		                         .outputs = &output};
 		nk_join *join;
 		collector to = {.receiver = {.ops = &collect_ops}};
@@ -222,7 +248,8 @@ int main(void)
 {
 	memory = nk_memory_new(NULL, INT64_MAX);
 	pool = nk_pool_new(3);
-	static const nk_type_id lone[] = {NK_TYPE_INT32, NK_TYPE_INT64, NK_TYPE_UINT32, NK_TYPE_STRING, NK_TYPE_FLOAT64, NK_TYPE_BOOLEAN};
+	static const nk_type_id lone[] = {NK_TYPE_INT32,  NK_TYPE_INT64,   NK_TYPE_UINT32,
+	                                  NK_TYPE_STRING, NK_TYPE_FLOAT64, NK_TYPE_BOOLEAN};
 	static const nk_type_id several[][3] = {{NK_TYPE_INT64, NK_TYPE_INT64, NK_TYPE_INT32},
 	                                        {NK_TYPE_STRING, NK_TYPE_INT32, NK_TYPE_DATE},
 	                                        {NK_TYPE_STRING, NK_TYPE_STRING, NK_TYPE_FLOAT64}};

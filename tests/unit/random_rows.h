@@ -35,33 +35,29 @@ static inline void append_random(nk_builder *builder, const nk_dtype *dtype, int
 	int64_t v = random_below(domain);
 	char text[64];
 	switch (dtype->physical) {
-	case NK_PHYSICAL_BOOL:
-		must(nk_builder_append_boolean(builder, v & 1, NULL));
-		break;
+	case NK_PHYSICAL_BOOL: must(nk_builder_append_boolean(builder, v & 1, NULL)); break;
 	case NK_PHYSICAL_F32:
 	case NK_PHYSICAL_F64:
-		must(nk_builder_append_float(builder, v == 0   ? -0.0
-		                                      : v == 1 ? 0.0
-		                                      : v == 2 ? __builtin_nan("")
-		                                               : (double)(v - domain / 2) / 4, NULL));
+		must(nk_builder_append_float(builder,
+		                             v == 0   ? -0.0
+		                             : v == 1 ? 0.0
+		                             : v == 2 ? __builtin_nan("")
+		                                      : (double)(v - domain / 2) / 4,
+		                             NULL));
 		break;
 	case NK_PHYSICAL_VIEW:
 		/* Short and long ones, with common prefixes. */
-		must(nk_builder_append_bytes(builder, text, snprintf(text, sizeof text, v % 3 ? "k%ld" : "a common prefix, %ld", (long)v),
-		                             NULL));
+		must(nk_builder_append_bytes(
+			builder, text, snprintf(text, sizeof text, v % 3 ? "k%ld" : "a common prefix, %ld", (long)v),
+			NULL));
 		break;
 	case NK_PHYSICAL_I8:
-	case NK_PHYSICAL_U8:
-		must(nk_builder_append_integer(builder, v % 100, NULL));
-		break;
-	case NK_PHYSICAL_I16:
-		must(nk_builder_append_integer(builder, v % 30000 - 15000, NULL));
-		break;
+	case NK_PHYSICAL_U8: must(nk_builder_append_integer(builder, v % 100, NULL)); break;
+	case NK_PHYSICAL_I16: must(nk_builder_append_integer(builder, v % 30000 - 15000, NULL)); break;
 	case NK_PHYSICAL_I128:
 		must(nk_builder_append_integer(builder, (__int128)(v - domain / 2) * 1000003, NULL));
 		break;
-	default:
-		must(nk_builder_append_integer(builder, v, NULL));
+	default: must(nk_builder_append_integer(builder, v, NULL));
 	}
 }
 
@@ -108,17 +104,15 @@ static inline char *row_text(char *at, const nk_array *array, int64_t row, bool 
 	if (scalar.is_null)
 		return at + sprintf(at, "null|");
 	switch (array->dtype->physical) {
-	case NK_PHYSICAL_BOOL:
-		return at + sprintf(at, "%d|", scalar.boolean);
+	case NK_PHYSICAL_BOOL: return at + sprintf(at, "%d|", scalar.boolean);
 	case NK_PHYSICAL_F32:
 	case NK_PHYSICAL_F64:
-		return at + sprintf(at, "%.17g|", scalar.floating != scalar.floating ? __builtin_nan("")
-		                               : scalar.floating == 0 && !show_zeros ? 0
-		                                                                     : scalar.floating);
-	case NK_PHYSICAL_VIEW:
-		return at + sprintf(at, "%.*s|", (int)scalar.n_bytes, scalar.bytes);
-	default:
-		return at + sprintf(at, "%lld|", (long long)scalar.integer);
+		return at + sprintf(at, "%.17g|",
+		                    scalar.floating != scalar.floating    ? __builtin_nan("")
+		                    : scalar.floating == 0 && !show_zeros ? 0
+		                                                          : scalar.floating);
+	case NK_PHYSICAL_VIEW: return at + sprintf(at, "%.*s|", (int)scalar.n_bytes, scalar.bytes);
+	default: return at + sprintf(at, "%lld|", (long long)scalar.integer);
 	}
 }
 

@@ -18,13 +18,15 @@ static int reference_order(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-static void combination(const nk_type_id *types, int n_keys, int64_t n_rows, int64_t domain, int percent_null, bool encoded)
+static void combination(const nk_type_id *types, int n_keys, int64_t n_rows, int64_t domain, int percent_null,
+                        bool encoded)
 {
 	nk_array *keys[6];
 	nk_sort_key specs[6];
 	for (int k = 0; k < n_keys; k++) {
 		const nk_dtype *dtype = types[k] == NK_TYPE_DECIMAL ? nk_dtype_decimal(20, 2) : nk_dtype_of(types[k]);
-		keys[k] = random_array(memory, dtype, n_rows, domain, percent_null, encoded ? (nk_encoding)random_below(3) : NK_FLAT);
+		keys[k] = random_array(memory, dtype, n_rows, domain, percent_null,
+		                       encoded ? (nk_encoding)random_below(3) : NK_FLAT);
 		specs[k] = (nk_sort_key){random_below(2), random_below(2)};
 	}
 	uint32_t *rows = malloc((size_t)n_rows * 4 + 4), *expected = malloc((size_t)n_rows * 4 + 4);
@@ -63,8 +65,9 @@ static void order_of_values(void)
 int main(void)
 {
 	memory = nk_memory_new(NULL, INT64_MAX);
-	static const nk_type_id types[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8, NK_TYPE_INT32, NK_TYPE_INT64, NK_TYPE_INT128,
-	                                   NK_TYPE_UINT64, NK_TYPE_FLOAT32, NK_TYPE_FLOAT64, NK_TYPE_DECIMAL, NK_TYPE_STRING};
+	static const nk_type_id types[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8,   NK_TYPE_INT32,   NK_TYPE_INT64,
+	                                   NK_TYPE_INT128,  NK_TYPE_UINT64, NK_TYPE_FLOAT32, NK_TYPE_FLOAT64,
+	                                   NK_TYPE_DECIMAL, NK_TYPE_STRING};
 	static const int64_t sizes[] = {0, 1, 2, 40, 700, 6000}, domains[] = {1, 3, 200, 1 << 30, 1LL << 60};
 	for (int t = 0; t < NK_COUNT(types); t++)
 		for (int s = 0; s < NK_COUNT(sizes); s++)
@@ -78,8 +81,8 @@ int main(void)
 		int n_keys = 2 + (int)random_below(4);
 		for (int k = 0; k < n_keys; k++)
 			some[k] = types[random_below(NK_COUNT(types))];
-		combination(some, n_keys, sizes[random_below(NK_COUNT(sizes))], domains[random_below(4)], (int)random_below(2) * 15,
-		            random_below(2));
+		combination(some, n_keys, sizes[random_below(NK_COUNT(sizes))], domains[random_below(4)],
+		            (int)random_below(2) * 15, random_below(2));
 	}
 	order_of_values();
 	EXPECT(nk_memory_used(memory) == 0);

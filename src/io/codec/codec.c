@@ -18,12 +18,12 @@ const char *nk__codec_name(nk_codec codec)
 	return names[codec];
 }
 
-static const nk_snappy_table *snappy_table(void)
-{
-	return NK_ISA_TABLE(nk__snappy);
-}
+static const nk_snappy_table *snappy_table(void) { return NK_ISA_TABLE(nk__snappy); }
 
-bool nk__snappy_decompress_two(const nk_snappy_block blocks[2]) { return snappy_table()->decompress_two(blocks); }
+bool nk__snappy_decompress_two(const nk_snappy_block blocks[2])
+{
+	return snappy_table()->decompress_two(blocks);
+}
 
 static tss_t zstd_context_key;
 static once_flag zstd_context_once = ONCE_FLAG_INIT;
@@ -31,7 +31,10 @@ static bool has_zstd_key;
 
 static void free_zstd_context(void *context) { ZSTD_freeDCtx(context); }
 
-static void make_zstd_key(void) { has_zstd_key = tss_create(&zstd_context_key, free_zstd_context) == thrd_success; }
+static void make_zstd_key(void)
+{
+	has_zstd_key = tss_create(&zstd_context_key, free_zstd_context) == thrd_success;
+}
 
 static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out, nk_error *err)
 {
@@ -56,7 +59,8 @@ static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, 
 }
 
 /* Frames that carry no checksum need no more than a context, which is small. */
-static nk_status decompress_lz4_frame(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out, nk_error *err)
+static nk_status decompress_lz4_frame(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out,
+                                      nk_error *err)
 {
 	LZ4F_dctx *context;
 	if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
@@ -88,8 +92,8 @@ nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, 
 	switch (codec) {
 	case NK_CODEC_NONE:
 		if (n_in != n_out)
-			return nk_fail(err, NK_COMPUTE, "uncompressed block has %lld bytes instead of %lld", (long long)n_in,
-			               (long long)n_out);
+			return nk_fail(err, NK_COMPUTE, "uncompressed block has %lld bytes instead of %lld",
+			               (long long)n_in, (long long)n_out);
 		if (n_in > 0)
 			memcpy(out, in, (size_t)n_in);
 		return NK_OK;
@@ -97,17 +101,14 @@ nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, 
 		if (snappy_table()->decompress(in, n_in, out, n_out))
 			return NK_OK;
 		break;
-	case NK_CODEC_ZSTD:
-		return decompress_zstd(in, n_in, out, n_out, err);
+	case NK_CODEC_ZSTD: return decompress_zstd(in, n_in, out, n_out, err);
 	case NK_CODEC_LZ4_RAW:
 		if (n_in <= INT_MAX && n_out <= INT_MAX &&
 		    LZ4_decompress_safe((const char *)in, (char *)out, (int)n_in, (int)n_out) == (int)n_out)
 			return NK_OK;
 		break;
-	case NK_CODEC_LZ4_FRAME:
-		return decompress_lz4_frame(in, n_in, out, n_out, err);
-	case NK_CODEC_N:
-		break;
+	case NK_CODEC_LZ4_FRAME: return decompress_lz4_frame(in, n_in, out, n_out, err);
+	case NK_CODEC_N: break;
 	}
 	return nk_fail(err, NK_COMPUTE, "corrupt %s block of %lld bytes", nk__codec_name(codec), (long long)n_in);
 }
@@ -115,16 +116,11 @@ nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, 
 int64_t nk__codec_bound(nk_codec codec, int64_t n_in)
 {
 	switch (codec) {
-	case NK_CODEC_SNAPPY:
-		return nk__snappy_bound(n_in);
-	case NK_CODEC_ZSTD:
-		return (int64_t)ZSTD_compressBound((size_t)n_in);
-	case NK_CODEC_LZ4_RAW:
-		return n_in + n_in / 255 + 16;
-	case NK_CODEC_LZ4_FRAME:
-		return (int64_t)LZ4F_compressFrameBound((size_t)n_in, NULL);
-	default:
-		return n_in;
+	case NK_CODEC_SNAPPY: return nk__snappy_bound(n_in);
+	case NK_CODEC_ZSTD: return (int64_t)ZSTD_compressBound((size_t)n_in);
+	case NK_CODEC_LZ4_RAW: return n_in + n_in / 255 + 16;
+	case NK_CODEC_LZ4_FRAME: return (int64_t)LZ4F_compressFrameBound((size_t)n_in, NULL);
+	default: return n_in;
 	}
 }
 
@@ -140,9 +136,7 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
 			memcpy(out, in, (size_t)n_in);
 		*n_out = n_in;
 		return NK_OK;
-	case NK_CODEC_SNAPPY:
-		*n_out = nk__snappy_compress(in, n_in, out);
-		return NK_OK;
+	case NK_CODEC_SNAPPY: *n_out = nk__snappy_compress(in, n_in, out); return NK_OK;
 	case NK_CODEC_ZSTD: {
 		size_t n = ZSTD_compress(out, (size_t)n_room, in, (size_t)n_in, 3);
 		if (ZSTD_isError(n))
@@ -164,8 +158,7 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
 		*n_out = (int64_t)n;
 		return NK_OK;
 	}
-	case NK_CODEC_N:
-		break;
+	case NK_CODEC_N: break;
 	}
 	return nk_fail(err, NK_COMPUTE, "unknown codec");
 }

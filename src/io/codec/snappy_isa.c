@@ -18,21 +18,34 @@ typedef struct tag {
 	uint16_t offset_high; /* bits of the offset that the tag holds */
 	uint8_t length;       /* TOO_LONG: long literals and 4-byte offsets, left to the careful path */
 	uint8_t advance;      /* from this tag to the next */
-	uint8_t partner;      /* of copies of 4 to 7 bytes: the literal's tag that completes 8 bytes; else NO_PARTNER */
+	uint8_t
+		partner; /* of copies of 4 to 7 bytes: the literal's tag that completes 8 bytes; else NO_PARTNER */
 } tag;
 
 #define PARTNER(length) ((length) >= 4 && (length) <= 7 ? (4 * (7 - (length)) & 0xff) : NO_PARTNER)
-#define LITERAL(n) {0, 0, (n) + 1, (n) + 2, NO_PARTNER}
-#define COPY1(n) {0xff, ((n) >> 3) << 8, ((n) & 7) + 4, 2, PARTNER(((n) & 7) + 4)}
-#define COPY2(n) {0xffff, 0, (n) + 1, 3, PARTNER((n) + 1)}
-#define LONG {0, 0, TOO_LONG, 1, NO_PARTNER}
+#define LITERAL(n)                         \
+	{                                      \
+		0, 0, (n) + 1, (n) + 2, NO_PARTNER \
+	}
+#define COPY1(n)                                                    \
+	{                                                               \
+		0xff, ((n) >> 3) << 8, ((n)&7) + 4, 2, PARTNER(((n)&7) + 4) \
+	}
+#define COPY2(n)                                \
+	{                                           \
+		0xffff, 0, (n) + 1, 3, PARTNER((n) + 1) \
+	}
+#define LONG                          \
+	{                                 \
+		0, 0, TOO_LONG, 1, NO_PARTNER \
+	}
 #define FOUR(n) LITERAL(n), COPY1(n), COPY2(n), LONG
 #define SIXTEEN(n) FOUR(n), FOUR(n + 1), FOUR(n + 2), FOUR(n + 3)
 #define LAST(n) LONG, COPY1(n), COPY2(n), LONG
 static const tag tags[256] = {
-	SIXTEEN(0),  SIXTEEN(4),  SIXTEEN(8),  SIXTEEN(12), SIXTEEN(16), SIXTEEN(20), SIXTEEN(24), SIXTEEN(28),
-	SIXTEEN(32), SIXTEEN(36), SIXTEEN(40), SIXTEEN(44), SIXTEEN(48), SIXTEEN(52), SIXTEEN(56), LAST(60),
-	LAST(61),    LAST(62),    LAST(63),
+	SIXTEEN(0),  SIXTEEN(4),  SIXTEEN(8),  SIXTEEN(12), SIXTEEN(16), SIXTEEN(20), SIXTEEN(24),
+	SIXTEEN(28), SIXTEEN(32), SIXTEEN(36), SIXTEEN(40), SIXTEEN(44), SIXTEEN(48), SIXTEEN(52),
+	SIXTEEN(56), LAST(60),    LAST(61),    LAST(62),    LAST(63),
 };
 
 typedef struct state {
@@ -110,7 +123,10 @@ static bool careful_token(state *s)
 	return true;
 }
 
-static inline bool has_room(const state *s) { return s->in_end - s->in >= SLOP && s->out_end - s->out >= SLOP; }
+static inline bool has_room(const state *s)
+{
+	return s->in_end - s->in >= SLOP && s->out_end - s->out >= SLOP;
+}
 
 /* A place in a run of pairs that make one 8-byte word each. */
 typedef struct grid {
@@ -287,8 +303,10 @@ static bool decompress(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_
 
 static bool decompress_two(const nk_snappy_block blocks[2])
 {
-	state a = {blocks[0].in, blocks[0].in + blocks[0].n_in, blocks[0].out, blocks[0].out, blocks[0].out + blocks[0].n_out};
-	state b = {blocks[1].in, blocks[1].in + blocks[1].n_in, blocks[1].out, blocks[1].out, blocks[1].out + blocks[1].n_out};
+	state a = {blocks[0].in, blocks[0].in + blocks[0].n_in, blocks[0].out, blocks[0].out,
+	           blocks[0].out + blocks[0].n_out};
+	state b = {blocks[1].in, blocks[1].in + blocks[1].n_in, blocks[1].out, blocks[1].out,
+	           blocks[1].out + blocks[1].n_out};
 	if (!start(&a) || !start(&b))
 		return false;
 	state *stopped;

@@ -126,7 +126,7 @@ nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out,
 	if (!read_unsigned(m, 0, 4, &root_offset))
 		return NK_OK;
 	int64_t root = (int64_t)root_offset, at = find_field(m, root, 1);
-	if ( at == 0 || !read_unsigned(m, at, 1, &type) || type != MESSAGE_SCHEMA)
+	if (at == 0 || !read_unsigned(m, at, 1, &type) || type != MESSAGE_SCHEMA)
 		return NK_OK;
 	int64_t schema = follow(m, find_field(m, root, 2));
 	int64_t fields = schema > 0 ? follow(m, find_field(m, schema, 1)) : 0;

@@ -10,16 +10,15 @@
 #include <string.h>
 
 enum {
-	DICTIONARY_MAX = 16384,   /* larger dictionaries are flattened, */
-	ROWS_PER_ENTRY_MIN = 8,   /* and so are those that hardly repeat */
+	DICTIONARY_MAX = 16384, /* larger dictionaries are flattened, */
+	ROWS_PER_ENTRY_MIN = 8, /* and so are those that hardly repeat */
 };
 
-void nk__column_init(nk_column_reader *reader, const nk_leaf_plan *plan, nk_memory *memory, nk_scan_counters *counters)
+void nk__column_init(nk_column_reader *reader, const nk_leaf_plan *plan, nk_memory *memory,
+                     nk_scan_counters *counters)
 {
-	*reader = (nk_column_reader){.plan = plan,
-	                             .memory = memory,
-	                             .counters = counters,
-	                             .kernels = NK_ISA_TABLE(nk__parquet_kernels)};
+	*reader = (nk_column_reader){
+		.plan = plan, .memory = memory, .counters = counters, .kernels = NK_ISA_TABLE(nk__parquet_kernels)};
 }
 
 static void clear_heap(nk_column_reader *reader)
@@ -50,9 +49,17 @@ void nk__column_release(nk_column_reader *reader)
 	if (!reader->memory)
 		return;
 	clear_chunk(reader);
-	nk_block *blocks[] = {&reader->dictionary_raw, &reader->dictionary_values, &reader->raw,   &reader->plain,
-	                      &reader->views,          &reader->bits,              &reader->codes, &reader->values,
-	                      &reader->valid,          &reader->positions,     &reader->booleans};
+	nk_block *blocks[] = {&reader->dictionary_raw,
+	                      &reader->dictionary_values,
+	                      &reader->raw,
+	                      &reader->plain,
+	                      &reader->views,
+	                      &reader->bits,
+	                      &reader->codes,
+	                      &reader->values,
+	                      &reader->valid,
+	                      &reader->positions,
+	                      &reader->booleans};
 	for (int i = 0; i < NK_COUNT(blocks); i++)
 		nk_free(reader->memory, blocks[i]->bytes, blocks[i]->n_bytes);
 	nk_free(reader->memory, reader->definitions, reader->definitions_capacity);
@@ -61,8 +68,8 @@ void nk__column_release(nk_column_reader *reader)
 	*reader = (nk_column_reader){0};
 }
 
-nk_status nk__column_start(nk_column_reader *reader, const nk_column_chunk *chunk, nk_buffer *bytes, int64_t n_rows,
-                           nk_error *err)
+nk_status nk__column_start(nk_column_reader *reader, const nk_column_chunk *chunk, nk_buffer *bytes,
+                           int64_t n_rows, nk_error *err)
 {
 	clear_chunk(reader);
 	NK_TRY(nk__parquet_codec(chunk->codec, &reader->codec, err));
@@ -178,8 +185,7 @@ static nk_status take(piece *p, uint8_t *out, int64_t n, nk_error *err)
 		page->values += n * (int64_t)sizeof(nk_view);
 		page->n_values_left -= n;
 		return NK_OK;
-	case NK_PAGE_UNREAD:
-		break;
+	case NK_PAGE_UNREAD: break;
 	}
 	return too_few(err);
 }
@@ -203,14 +209,16 @@ static nk_status pass(nk_column_reader *reader, int64_t n, nk_error *err)
 }
 
 /* Of the page's next n values, none of them null, those at `chosen` go to `out`. */
-static nk_status take_chosen(piece *p, uint8_t *out, int64_t n, const uint32_t *chosen, int64_t n_chosen, nk_error *err)
+static nk_status take_chosen(piece *p, uint8_t *out, int64_t n, const uint32_t *chosen, int64_t n_chosen,
+                             nk_error *err)
 {
 	nk_column_reader *reader = p->reader;
 	const nk_parquet_table *kernels = reader->kernels;
 	nk_page *page = &reader->page;
 	if (page->kind == NK_PAGE_CODES) {
 		NK_TRY(nk__block_reserve(reader->memory, &reader->codes, 8 * n, err));
-		uint32_t *codes = (uint32_t *)reader->codes.bytes, *picked = p->keeps_codes ? (uint32_t *)out : codes + n;
+		uint32_t *codes = (uint32_t *)reader->codes.bytes,
+				 *picked = p->keeps_codes ? (uint32_t *)out : codes + n;
 		if (!kernels->codes(&page->codes, codes, n))
 			return bad_code(err);
 		kernels->gather[2](picked, codes, chosen, n_chosen);
@@ -220,9 +228,9 @@ static nk_status take_chosen(piece *p, uint8_t *out, int64_t n, const uint32_t *
 			kernels->gather[p->size_log2](out, reader->dictionary, picked, n_chosen);
 		return NK_OK;
 	}
-	bool is_ready = page->kind == NK_PAGE_VIEWS ||
-	                (page->kind == NK_PAGE_PLAIN &&
-	                 (page->is_converted || reader->plan->conversion == NK_CONVERT_COPY));
+	bool is_ready =
+		page->kind == NK_PAGE_VIEWS ||
+		(page->kind == NK_PAGE_PLAIN && (page->is_converted || reader->plan->conversion == NK_CONVERT_COPY));
 	if (is_ready) {
 		const uint8_t *values = page->values;
 		NK_TRY(pass(reader, n, err));
@@ -362,8 +370,8 @@ static nk_status make_dictionary(nk_column_reader *reader, nk_error *err)
 	NK_AUTO(nk_heap) heap = NULL;
 	nk_buffer *buffer = nk_buffer_ref(reader->dictionary_buffer);
 	NK_TRY(nk_heap_new(&buffer, 1, &heap, err));
-	return nk_array_new_flat(reader->plan->dtype, NK_PHYSICAL_VIEW, reader->n_dictionary, NK_STEAL(views), NULL, 0,
-	                         NK_STEAL(heap), &reader->dictionary_array, err);
+	return nk_array_new_flat(reader->plan->dtype, NK_PHYSICAL_VIEW, reader->n_dictionary, NK_STEAL(views),
+	                         NULL, 0, NK_STEAL(heap), &reader->dictionary_array, err);
 }
 
 static nk_status start_piece(piece *p, nk_error *err)
@@ -415,11 +423,12 @@ static nk_status finish_piece(piece *p, nk_array **out, nk_error *err)
 		NK_TRY(nk_buffer_new_zeroed(reader->memory, nk_bitmap_bytes(p->n_rows), &p->values, err));
 		nk__bytes_to_bits(p->values->bytes, 0, p->bytes, p->n_rows);
 	}
-	return nk_array_new_flat(plan->dtype, plan->physical, p->n_rows, NK_STEAL(p->values), NK_STEAL(p->validity), n_nulls,
-	                         NK_STEAL(heap), out, err);
+	return nk_array_new_flat(plan->dtype, plan->physical, p->n_rows, NK_STEAL(p->values),
+	                         NK_STEAL(p->validity), n_nulls, NK_STEAL(heap), out, err);
 }
 
-static nk_status read_pages(piece *p, int64_t n_rows, const uint32_t *positions, int64_t n_selected, nk_error *err)
+static nk_status read_pages(piece *p, int64_t n_rows, const uint32_t *positions, int64_t n_selected,
+                            nk_error *err)
 {
 	nk_column_reader *reader = p->reader;
 	nk_page *page = &reader->page;
@@ -465,8 +474,8 @@ static nk_status read_pages(piece *p, int64_t n_rows, const uint32_t *positions,
 	return NK_OK;
 }
 
-nk_status nk__column_read(nk_column_reader *reader, int64_t n_rows, const uint32_t *positions, int64_t n_selected,
-                          nk_array **out, nk_error *err)
+nk_status nk__column_read(nk_column_reader *reader, int64_t n_rows, const uint32_t *positions,
+                          int64_t n_selected, nk_array **out, nk_error *err)
 {
 	piece p = {.reader = reader, .n_rows = positions ? n_selected : n_rows};
 	if (reader->plan->conversion == NK_CONVERT_NULL)

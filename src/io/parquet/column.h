@@ -19,26 +19,26 @@ typedef enum nk_page_kind {
 	NK_PAGE_UNREAD, /* not decompressed yet */
 	NK_PAGE_PLAIN,  /* values, to be converted unless is_converted */
 	NK_PAGE_CODES,
-	NK_PAGE_BITS,   /* booleans */
+	NK_PAGE_BITS, /* booleans */
 	NK_PAGE_RLE_BOOLEANS,
 	NK_PAGE_VIEWS,
 } nk_page_kind;
 
 typedef struct nk_page {
 	nk_page_header header;
-	const uint8_t *body;   /* compressed */
-	int64_t n_rows;        /* that count: no more than the row group has left */
-	int64_t n_rows_left;   /* not yet taken or passed over */
+	const uint8_t *body; /* compressed */
+	int64_t n_rows;      /* that count: no more than the row group has left */
+	int64_t n_rows_left; /* not yet taken or passed over */
 	nk_page_kind kind;
-	nk_rle levels;         /* of optional columns */
+	nk_rle levels; /* of optional columns */
 	nk_rle codes;
 	const uint8_t *values; /* plain values and views: the next; bits: the first byte */
 	int64_t n_values_left; /* non-null values; of bits, of which next_bit is the first */
 	int64_t next_bit;
 	bool is_converted;
-	uint32_t slot;         /* that the views name as their heap buffer */
+	uint32_t slot;          /* that the views name as their heap buffer */
 	nk_buffer *body_buffer; /* what body and levels lie in, if that is no block; owned */
-	nk_buffer *buffer;     /* what views point into; owned */
+	nk_buffer *buffer;      /* what views point into; owned */
 } nk_page;
 
 typedef struct nk_column_reader {
@@ -70,18 +70,19 @@ typedef struct nk_column_reader {
 	nk_buffer **heap; /* buffers of the views being read; owned references */
 	int64_t n_heap;
 	int64_t heap_capacity;
-	nk_block dictionary_raw, dictionary_values; /* of the chunk */
-	nk_block raw, plain, views, bits;            /* of the page */
+	nk_block dictionary_raw, dictionary_values;         /* of the chunk */
+	nk_block raw, plain, views, bits;                   /* of the page */
 	nk_block codes, values, valid, positions, booleans; /* of one call */
 } nk_column_reader;
 
 /* plan, memory and counters outlive the reader. */
-void nk__column_init(nk_column_reader *reader, const nk_leaf_plan *plan, nk_memory *memory, nk_scan_counters *counters);
+void nk__column_init(nk_column_reader *reader, const nk_leaf_plan *plan, nk_memory *memory,
+                     nk_scan_counters *counters);
 void nk__column_release(nk_column_reader *reader);
 
 /* Go to the start of a chunk of n_rows rows whose bytes are given (borrowed: the reader takes a reference). */
-NK_MUST_CHECK nk_status nk__column_start(nk_column_reader *reader, const nk_column_chunk *chunk, nk_buffer *bytes,
-                                         int64_t n_rows, nk_error *err);
+NK_MUST_CHECK nk_status nk__column_start(nk_column_reader *reader, const nk_column_chunk *chunk,
+                                         nk_buffer *bytes, int64_t n_rows, nk_error *err);
 /* The next n_rows rows as an array; with positions (ascending, below n_rows) only the n_selected rows there. */
 NK_MUST_CHECK nk_status nk__column_read(nk_column_reader *reader, int64_t n_rows, const uint32_t *positions,
                                         int64_t n_selected, nk_array **out, nk_error *err);

@@ -64,8 +64,8 @@ static nk_status read_header(cursor *c, delta_header *out, nk_error *err)
 	out->n_minis = read_varint(c);
 	out->n_values = read_varint(c);
 	out->first = read_zigzag(c);
-	if (c->failed || out->n_minis == 0 || out->n_minis > 4096 || out->n_block == 0 || out->n_block > 1 << 24 ||
-	    out->n_block % out->n_minis != 0 || out->n_block / out->n_minis % 8 != 0)
+	if (c->failed || out->n_minis == 0 || out->n_minis > 4096 || out->n_block == 0 ||
+	    out->n_block > 1 << 24 || out->n_block % out->n_minis != 0 || out->n_block / out->n_minis % 8 != 0)
 		return nk_fail(err, NK_COMPUTE, "corrupt page: malformed delta header");
 	return NK_OK;
 }
@@ -81,8 +81,8 @@ nk_status nk__delta_count(const uint8_t *bytes, int64_t n_bytes, int64_t n_max, 
 	return NK_OK;
 }
 
-nk_status nk__delta_integers(const uint8_t *bytes, int64_t n_bytes, void *out, int n_each, int64_t n, int64_t *n_used,
-                             nk_error *err)
+nk_status nk__delta_integers(const uint8_t *bytes, int64_t n_bytes, void *out, int n_each, int64_t n,
+                             int64_t *n_used, nk_error *err)
 {
 	cursor c = {bytes, bytes + n_bytes, false};
 	delta_header header;
@@ -129,8 +129,8 @@ void nk__byte_stream_split(const uint8_t *bytes, int64_t n_bytes, uint8_t *out, 
 
 /* Shared prefixes are copied from the string before, so the sum of lengths may exceed the page by far: it is added
  * up before anything is allocated. */
-nk_status nk__delta_texts(nk_memory *memory, nk_parquet_encoding encoding, const uint8_t *bytes, int64_t n_bytes,
-                          int64_t n, int32_t *lengths, nk_buffer **out, nk_error *err)
+nk_status nk__delta_texts(nk_memory *memory, nk_parquet_encoding encoding, const uint8_t *bytes,
+                          int64_t n_bytes, int64_t n, int32_t *lengths, nk_buffer **out, nk_error *err)
 {
 	bool has_prefixes = encoding == NK_ENCODING_DELTA_BYTE_ARRAY;
 	int64_t n_used = 0, n_total = 0, n_suffixes = 0;

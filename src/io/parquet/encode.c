@@ -76,58 +76,34 @@ void nk__thrift_put_stop(nk_text *out) { nk_text_append_char(out, 0); }
 nk_status nk__parquet_stored(const nk_dtype *dtype, nk_stored *out, nk_error *err)
 {
 	switch (dtype->id) {
-	case NK_TYPE_NULL:
-		*out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_UNKNOWN};
-		return NK_OK;
-	case NK_TYPE_BOOLEAN:
-		*out = (nk_stored){NK_PARQUET_BOOLEAN, 0, 0};
-		return NK_OK;
+	case NK_TYPE_NULL: *out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_UNKNOWN}; return NK_OK;
+	case NK_TYPE_BOOLEAN: *out = (nk_stored){NK_PARQUET_BOOLEAN, 0, 0}; return NK_OK;
 	case NK_TYPE_INT8:
 	case NK_TYPE_INT16:
 	case NK_TYPE_UINT8:
 	case NK_TYPE_UINT16:
-	case NK_TYPE_UINT32:
-		*out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_INTEGER};
-		return NK_OK;
-	case NK_TYPE_INT32:
-		*out = (nk_stored){NK_PARQUET_INT32, 4, 0};
-		return NK_OK;
-	case NK_TYPE_INT64:
-		*out = (nk_stored){NK_PARQUET_INT64, 8, 0};
-		return NK_OK;
-	case NK_TYPE_UINT64:
-		*out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_INTEGER};
-		return NK_OK;
-	case NK_TYPE_FLOAT32:
-		*out = (nk_stored){NK_PARQUET_FLOAT, 4, 0};
-		return NK_OK;
-	case NK_TYPE_FLOAT64:
-		*out = (nk_stored){NK_PARQUET_DOUBLE, 8, 0};
-		return NK_OK;
+	case NK_TYPE_UINT32: *out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_INTEGER}; return NK_OK;
+	case NK_TYPE_INT32: *out = (nk_stored){NK_PARQUET_INT32, 4, 0}; return NK_OK;
+	case NK_TYPE_INT64: *out = (nk_stored){NK_PARQUET_INT64, 8, 0}; return NK_OK;
+	case NK_TYPE_UINT64: *out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_INTEGER}; return NK_OK;
+	case NK_TYPE_FLOAT32: *out = (nk_stored){NK_PARQUET_FLOAT, 4, 0}; return NK_OK;
+	case NK_TYPE_FLOAT64: *out = (nk_stored){NK_PARQUET_DOUBLE, 8, 0}; return NK_OK;
 	case NK_TYPE_DECIMAL:
-		*out = dtype->precision <= DIGITS_OF_I64 ? (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_DECIMAL}
-		                                         : (nk_stored){NK_PARQUET_FIXED, FIXED_DECIMAL_BYTES, NK_PARQUET_DECIMAL};
+		*out = dtype->precision <= DIGITS_OF_I64
+		           ? (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_DECIMAL}
+		           : (nk_stored){NK_PARQUET_FIXED, FIXED_DECIMAL_BYTES, NK_PARQUET_DECIMAL};
 		return NK_OK;
-	case NK_TYPE_STRING:
-		*out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, NK_PARQUET_STRING};
-		return NK_OK;
-	case NK_TYPE_BINARY:
-		*out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, 0};
-		return NK_OK;
-	case NK_TYPE_DATE:
-		*out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_DATE};
-		return NK_OK;
-	case NK_TYPE_TIME:
-		*out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIME};
-		return NK_OK;
+	case NK_TYPE_STRING: *out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, NK_PARQUET_STRING}; return NK_OK;
+	case NK_TYPE_BINARY: *out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, 0}; return NK_OK;
+	case NK_TYPE_DATE: *out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_DATE}; return NK_OK;
+	case NK_TYPE_TIME: *out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIME}; return NK_OK;
 	case NK_TYPE_DATETIME:
 		/* the format knows UTC and no zone: any other would not come back */
 		if (dtype->time_zone && strcmp(dtype->time_zone, "UTC") != 0)
 			break;
 		*out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIMESTAMP};
 		return NK_OK;
-	default:
-		break;
+	default: break;
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "%s cannot be written to Parquet yet", dtype->text);
 }
@@ -143,23 +119,15 @@ static void put_big_endian(nk_text *out, __int128 value)
 void nk__bound_encode(nk_text *out, const nk_stored *stored, const nk_scalar *value)
 {
 	switch (stored->type) {
-	case NK_PARQUET_BOOLEAN:
-		nk_text_append_char(out, (char)value->boolean);
-		break;
+	case NK_PARQUET_BOOLEAN: nk_text_append_char(out, (char)value->boolean); break;
 	case NK_PARQUET_FLOAT: {
 		float narrow = (float)value->floating;
 		nk_text_append(out, (const char *)&narrow, 4);
 		break;
 	}
-	case NK_PARQUET_DOUBLE:
-		nk_text_append(out, (const char *)&value->floating, 8);
-		break;
-	case NK_PARQUET_BYTE_ARRAY:
-		nk_text_append(out, value->bytes, value->n_bytes);
-		break;
-	case NK_PARQUET_FIXED:
-		put_big_endian(out, value->integer);
-		break;
+	case NK_PARQUET_DOUBLE: nk_text_append(out, (const char *)&value->floating, 8); break;
+	case NK_PARQUET_BYTE_ARRAY: nk_text_append(out, value->bytes, value->n_bytes); break;
+	case NK_PARQUET_FIXED: put_big_endian(out, value->integer); break;
 	default: {
 		int64_t integer = (int64_t)value->integer; /* little-endian: an int32 is its first half */
 		nk_text_append(out, (const char *)&integer, stored->n_bytes);
@@ -256,8 +224,8 @@ typedef struct entry {
 	int64_t start, n_bytes; /* in the plain page */
 } entry;
 
-nk_status nk__dictionary_encode(const nk_stored *stored, const nk_array *array, uint32_t *codes, nk_text *plain,
-                                int64_t *n_distinct, nk_error *err)
+nk_status nk__dictionary_encode(const nk_stored *stored, const nk_array *array, uint32_t *codes,
+                                nk_text *plain, int64_t *n_distinct, nk_error *err)
 {
 	int64_t n_slots = 64, n_entries = 0, capacity = 64;
 	nk_status status = NK_OK;
@@ -281,7 +249,8 @@ nk_status nk__dictionary_encode(const nk_stored *stored, const nk_array *array, 
 		uint64_t slot = nk_hash_bytes(plain->bytes + start, n_bytes) & (uint64_t)(n_slots - 1);
 		while (slots[slot]) {
 			const entry *e = &entries[slots[slot] - 1];
-			if (e->n_bytes == n_bytes && memcmp(plain->bytes + e->start, plain->bytes + start, (size_t)n_bytes) == 0)
+			if (e->n_bytes == n_bytes &&
+			    memcmp(plain->bytes + e->start, plain->bytes + start, (size_t)n_bytes) == 0)
 				break;
 			slot = (slot + 1) & (uint64_t)(n_slots - 1);
 		}

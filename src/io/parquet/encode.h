@@ -23,8 +23,8 @@ void nk__thrift_put_string(nk_text *out, const void *bytes, int64_t n_bytes);
 /* How a column of a dtype is stored. */
 typedef struct nk_stored {
 	nk_parquet_type type;
-	int n_bytes;  /* of a plain value; 0 for bits and byte arrays */
-	int logical;  /* nk_parquet_logical, 0 for none */
+	int n_bytes; /* of a plain value; 0 for bits and byte arrays */
+	int logical; /* nk_parquet_logical, 0 for none */
 } nk_stored;
 NK_MUST_CHECK nk_status nk__parquet_stored(const nk_dtype *dtype, nk_stored *out, nk_error *err);
 

@@ -14,11 +14,11 @@
 /* A hybrid stream of repeated and bit-packed runs: definition levels, dictionary codes, RLE booleans.
  * A decoder: read it in pieces of any size. */
 typedef struct nk_rle {
-	const uint8_t *at, *end; /* of a packed run: the group of 8 values that comes next */
-	int width;               /* bits per value, 0 to 32 */
-	int phase;               /* values of the group at `at` that are already taken */
+	const uint8_t *at, *end;      /* of a packed run: the group of 8 values that comes next */
+	int width;                    /* bits per value, 0 to 32 */
+	int phase;                    /* values of the group at `at` that are already taken */
 	int64_t n_repeated, n_packed; /* left in the current run; at most one is not 0 */
-	uint32_t value;          /* of the repeated run */
+	uint32_t value;               /* of the repeated run */
 } nk_rle;
 
 /* width must be 0..32. */

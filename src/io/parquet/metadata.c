@@ -64,11 +64,12 @@ static void parse_logical(nk_thrift *thrift, nk_thrift_field outer, nk_schema_el
 static void apply_converted(nk_schema_element *element, int converted)
 {
 	static const uint8_t logical[22] = {
-		NK_PARQUET_STRING,    NK_PARQUET_MAP,       NK_PARQUET_MAP,     NK_PARQUET_LIST,    NK_PARQUET_ENUM,
-		NK_PARQUET_DECIMAL,   NK_PARQUET_DATE,      NK_PARQUET_TIME,    NK_PARQUET_TIME,    NK_PARQUET_TIMESTAMP,
-		NK_PARQUET_TIMESTAMP, NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER, NK_PARQUET_INTEGER, NK_PARQUET_INTEGER,
-		NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER, NK_PARQUET_INTEGER, NK_PARQUET_JSON,
-		NK_PARQUET_BSON,      NK_PARQUET_INTERVAL,
+		NK_PARQUET_STRING,  NK_PARQUET_MAP,       NK_PARQUET_MAP,       NK_PARQUET_LIST,
+		NK_PARQUET_ENUM,    NK_PARQUET_DECIMAL,   NK_PARQUET_DATE,      NK_PARQUET_TIME,
+		NK_PARQUET_TIME,    NK_PARQUET_TIMESTAMP, NK_PARQUET_TIMESTAMP, NK_PARQUET_INTEGER,
+		NK_PARQUET_INTEGER, NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER,
+		NK_PARQUET_INTEGER, NK_PARQUET_INTEGER,   NK_PARQUET_INTEGER,   NK_PARQUET_JSON,
+		NK_PARQUET_BSON,    NK_PARQUET_INTERVAL,
 	};
 	if (converted == 24 || converted == 25) /* as early Arrow writers marked columns of nulls */
 		element->logical = NK_PARQUET_UNKNOWN;
@@ -76,7 +77,8 @@ static void apply_converted(nk_schema_element *element, int converted)
 		return;
 	element->logical = logical[converted];
 	if (converted >= 7 && converted <= 10) {
-		element->unit = converted == 7 || converted == 9 ? 1 : 2; /* and no zone: older writers meant either */
+		element->unit =
+			converted == 7 || converted == 9 ? 1 : 2; /* and no zone: older writers meant either */
 	}
 	if (converted >= 11 && converted <= 18) {
 		element->bit_width = 8 << ((converted - 11) & 3);
@@ -91,37 +93,20 @@ static nk_status parse_element(nk_arena *arena, nk_thrift *thrift, nk_schema_ele
 	element->name = "";
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			element->type = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 2:
-			element->type_length = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 3:
-			element->repetition = (nk_repetition)nk__thrift_integer(thrift, field);
-			break;
+		case 1: element->type = (int)nk__thrift_integer(thrift, field); break;
+		case 2: element->type_length = (int)nk__thrift_integer(thrift, field); break;
+		case 3: element->repetition = (nk_repetition)nk__thrift_integer(thrift, field); break;
 		case 4: {
 			nk_bytes name = nk__thrift_bytes(thrift, field);
 			NK_TRY(nk_arena_string(arena, (const char *)name.bytes, name.n_bytes, &element->name, err));
 			break;
 		}
-		case 5:
-			element->n_children = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 6:
-			converted = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 7:
-			element->scale = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 8:
-			element->precision = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 10:
-			parse_logical(thrift, field, element);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 5: element->n_children = (int)nk__thrift_integer(thrift, field); break;
+		case 6: converted = (int)nk__thrift_integer(thrift, field); break;
+		case 7: element->scale = (int)nk__thrift_integer(thrift, field); break;
+		case 8: element->precision = (int)nk__thrift_integer(thrift, field); break;
+		case 10: parse_logical(thrift, field, element); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 	if (element->logical == NK_PARQUET_NO_LOGICAL)
@@ -137,26 +122,13 @@ static void parse_statistics(nk_thrift *thrift, nk_thrift_field outer, nk_parque
 		return;
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			old_max = nk__thrift_bytes(thrift, field);
-			break;
-		case 2:
-			old_min = nk__thrift_bytes(thrift, field);
-			break;
-		case 3:
-			statistics->n_nulls = nk__thrift_integer(thrift, field);
-			break;
-		case 4:
-			statistics->n_distinct = nk__thrift_integer(thrift, field);
-			break;
-		case 5:
-			statistics->max = nk__thrift_bytes(thrift, field);
-			break;
-		case 6:
-			statistics->min = nk__thrift_bytes(thrift, field);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 1: old_max = nk__thrift_bytes(thrift, field); break;
+		case 2: old_min = nk__thrift_bytes(thrift, field); break;
+		case 3: statistics->n_nulls = nk__thrift_integer(thrift, field); break;
+		case 4: statistics->n_distinct = nk__thrift_integer(thrift, field); break;
+		case 5: statistics->max = nk__thrift_bytes(thrift, field); break;
+		case 6: statistics->min = nk__thrift_bytes(thrift, field); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 	if (!statistics->min.bytes && !statistics->max.bytes && (old_min.bytes || old_max.bytes)) {
@@ -173,36 +145,20 @@ static void parse_column_metadata(nk_thrift *thrift, nk_column_chunk *chunk)
 	chunk->codec = -1;
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			chunk->type = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 4:
-			chunk->codec = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 5:
-			chunk->n_values = nk__thrift_integer(thrift, field);
-			break;
-		case 6:
-			chunk->n_bytes_uncompressed = nk__thrift_integer(thrift, field);
-			break;
-		case 7:
-			chunk->n_bytes = nk__thrift_integer(thrift, field);
-			break;
-		case 9:
-			chunk->data_page_offset = nk__thrift_integer(thrift, field);
-			break;
-		case 11:
-			dictionary_page_offset = nk__thrift_integer(thrift, field);
-			break;
-		case 12:
-			parse_statistics(thrift, field, &chunk->statistics);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 1: chunk->type = (int)nk__thrift_integer(thrift, field); break;
+		case 4: chunk->codec = (int)nk__thrift_integer(thrift, field); break;
+		case 5: chunk->n_values = nk__thrift_integer(thrift, field); break;
+		case 6: chunk->n_bytes_uncompressed = nk__thrift_integer(thrift, field); break;
+		case 7: chunk->n_bytes = nk__thrift_integer(thrift, field); break;
+		case 9: chunk->data_page_offset = nk__thrift_integer(thrift, field); break;
+		case 11: dictionary_page_offset = nk__thrift_integer(thrift, field); break;
+		case 12: parse_statistics(thrift, field, &chunk->statistics); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 	/* some writers leave 0, some an offset behind the data pages: neither is a dictionary page */
-	chunk->has_dictionary_page = dictionary_page_offset > 0 && dictionary_page_offset < chunk->data_page_offset;
+	chunk->has_dictionary_page =
+		dictionary_page_offset > 0 && dictionary_page_offset < chunk->data_page_offset;
 	chunk->offset = chunk->has_dictionary_page ? dictionary_page_offset : chunk->data_page_offset;
 }
 
@@ -212,37 +168,27 @@ static void parse_chunk(nk_thrift *thrift, nk_column_chunk *chunk)
 	chunk->type = -1;
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			chunk->is_elsewhere = nk__thrift_bytes(thrift, field).n_bytes > 0;
-			break;
+		case 1: chunk->is_elsewhere = nk__thrift_bytes(thrift, field).n_bytes > 0; break;
 		case 3:
 			if (nk__thrift_struct(thrift, field))
 				parse_column_metadata(thrift, chunk);
 			break;
-		case 4:
-			chunk->offset_index_offset = nk__thrift_integer(thrift, field);
-			break;
-		case 5:
-			chunk->n_offset_index_bytes = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 6:
-			chunk->column_index_offset = nk__thrift_integer(thrift, field);
-			break;
-		case 7:
-			chunk->n_column_index_bytes = (int32_t)nk__thrift_integer(thrift, field);
-			break;
+		case 4: chunk->offset_index_offset = nk__thrift_integer(thrift, field); break;
+		case 5: chunk->n_offset_index_bytes = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 6: chunk->column_index_offset = nk__thrift_integer(thrift, field); break;
+		case 7: chunk->n_column_index_bytes = (int32_t)nk__thrift_integer(thrift, field); break;
 		case 8:
 		case 9:
 			chunk->is_encrypted = true;
 			nk__thrift_skip(thrift, field.type);
 			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 }
 
-static nk_status parse_group(nk_parquet_metadata *metadata, nk_thrift *thrift, nk_row_group *group, nk_error *err)
+static nk_status parse_group(nk_parquet_metadata *metadata, nk_thrift *thrift, nk_row_group *group,
+                             nk_error *err)
 {
 	int64_t n_chunks = -1;
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
@@ -262,14 +208,9 @@ static nk_status parse_group(nk_parquet_metadata *metadata, nk_thrift *thrift, n
 			n_chunks = n;
 			break;
 		}
-		case 2:
-			group->n_bytes = nk__thrift_integer(thrift, field);
-			break;
-		case 3:
-			group->n_rows = nk__thrift_integer(thrift, field);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 2: group->n_bytes = nk__thrift_integer(thrift, field); break;
+		case 3: group->n_rows = nk__thrift_integer(thrift, field); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 	if (!thrift->failed && n_chunks != metadata->n_leaves)
@@ -325,7 +266,8 @@ static nk_status link_schema(nk_parquet_metadata *metadata, nk_error *err)
 		bool is_group = i == 0 || element->type < 0;
 		if (!is_group) {
 			if (element->type >= NK_PARQUET_TYPE_N)
-				return nk_fail(err, NK_COMPUTE, "unknown physical type %d of column '%s'", element->type, element->name);
+				return nk_fail(err, NK_COMPUTE, "unknown physical type %d of column '%s'", element->type,
+				               element->name);
 			if (element->type == NK_PARQUET_FIXED && element->type_length < 0)
 				return nk_fail(err, NK_COMPUTE, "negative value length of column '%s'", element->name);
 			metadata->leaves[metadata->n_leaves++] = i;
@@ -357,8 +299,8 @@ static nk_status check_chunks(const nk_parquet_metadata *metadata, int64_t n_fil
 			bool fits = chunk->n_values >= 0 && chunk->offset >= 0 && chunk->n_bytes >= 0 &&
 			            chunk->offset <= n_file_bytes && chunk->n_bytes <= n_file_bytes - chunk->offset;
 			if (!fits || chunk->type != element->type)
-				return nk_fail(err, NK_COMPUTE,
-				               "corrupt Parquet metadata: column '%s' of row group %d %s", element->name, g,
+				return nk_fail(err, NK_COMPUTE, "corrupt Parquet metadata: column '%s' of row group %d %s",
+				               element->name, g,
 				               fits ? "has another type than the schema" : "lies outside of the file");
 		}
 	}
@@ -382,12 +324,11 @@ static nk_status parse_file(nk_parquet_metadata *metadata, nk_thrift *thrift, nk
 			NK_TRY(link_schema(metadata, err));
 			break;
 		}
-		case 3:
-			metadata->n_rows = nk__thrift_integer(thrift, field);
-			break;
+		case 3: metadata->n_rows = nk__thrift_integer(thrift, field); break;
 		case 4: {
 			EACH_ELEMENT(thrift, field, n, element);
-			if ((n > 0 && element != NK_THRIFT_STRUCT) || !metadata->elements || metadata->groups || n > INT_MAX)
+			if ((n > 0 && element != NK_THRIFT_STRUCT) || !metadata->elements || metadata->groups ||
+			    n > INT_MAX)
 				return corrupt(err, "row groups are misplaced");
 			NK_TRY(NK_ARENA_NEW(metadata->arena, &metadata->groups, n, err));
 			metadata->n_groups = (int)n;
@@ -404,17 +345,13 @@ static nk_status parse_file(nk_parquet_metadata *metadata, nk_thrift *thrift, nk
 					nk__thrift_skip(thrift, element);
 			break;
 		}
-		case 6:
-			metadata->created_by = nk__thrift_bytes(thrift, field);
-			break;
+		case 6: metadata->created_by = nk__thrift_bytes(thrift, field); break;
 		case 7:
 			metadata->has_column_orders = true;
 			nk__thrift_skip(thrift, field.type);
 			break;
-		case 8:
-			return nk_fail(err, NK_COMPUTE, "the Parquet file is encrypted");
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 8: return nk_fail(err, NK_COMPUTE, "the Parquet file is encrypted");
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 	if (thrift->failed)
@@ -424,8 +361,8 @@ static nk_status parse_file(nk_parquet_metadata *metadata, nk_thrift *thrift, nk
 	return NK_OK;
 }
 
-nk_status nk__parquet_metadata_parse(nk_memory *memory, const uint8_t *bytes, int64_t n_bytes, int64_t n_file_bytes,
-                                     nk_parquet_metadata **out, nk_error *err)
+nk_status nk__parquet_metadata_parse(nk_memory *memory, const uint8_t *bytes, int64_t n_bytes,
+                                     int64_t n_file_bytes, nk_parquet_metadata **out, nk_error *err)
 {
 	NK_AUTO(nk_arena) arena = nk_arena_new(memory);
 	if (!arena)
@@ -451,20 +388,13 @@ void nk__parquet_metadata_free(nk_parquet_metadata *metadata)
 
 nk_status nk__parquet_codec(int number, nk_codec *out, nk_error *err)
 {
-	static const char *const names[] = {"uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4_raw"};
+	static const char *const names[] = {"uncompressed", "snappy", "gzip", "lzo",
+	                                    "brotli",       "lz4",    "zstd", "lz4_raw"};
 	switch (number) {
-	case 0:
-		*out = NK_CODEC_NONE;
-		return NK_OK;
-	case 1:
-		*out = NK_CODEC_SNAPPY;
-		return NK_OK;
-	case 6:
-		*out = NK_CODEC_ZSTD;
-		return NK_OK;
-	case 7:
-		*out = NK_CODEC_LZ4_RAW;
-		return NK_OK;
+	case 0: *out = NK_CODEC_NONE; return NK_OK;
+	case 1: *out = NK_CODEC_SNAPPY; return NK_OK;
+	case 6: *out = NK_CODEC_ZSTD; return NK_OK;
+	case 7: *out = NK_CODEC_LZ4_RAW; return NK_OK;
 	}
 	if (number >= 0 && number < NK_COUNT(names))
 		return nk_fail(err, NK_COMPUTE, "compression '%s' is not supported", names[number]);
@@ -476,20 +406,11 @@ static void parse_data_page(nk_thrift *thrift, bool is_data, nk_page_header *pag
 {
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (is_data || field.id <= 2 ? field.id : 0) {
-		case 1:
-			page->n_values = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 2:
-			page->encoding = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 3:
-			page->definition_encoding = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 4:
-			page->repetition_encoding = (int)nk__thrift_integer(thrift, field);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 1: page->n_values = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 2: page->encoding = (int)nk__thrift_integer(thrift, field); break;
+		case 3: page->definition_encoding = (int)nk__thrift_integer(thrift, field); break;
+		case 4: page->repetition_encoding = (int)nk__thrift_integer(thrift, field); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 }
@@ -499,29 +420,14 @@ static void parse_data_page_v2(nk_thrift *thrift, nk_page_header *page)
 	page->definition_encoding = page->repetition_encoding = NK_ENCODING_RLE;
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			page->n_values = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 2:
-			page->n_nulls = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 3:
-			page->n_rows = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 4:
-			page->encoding = (int)nk__thrift_integer(thrift, field);
-			break;
-		case 5:
-			page->n_definition_bytes = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 6:
-			page->n_repetition_bytes = (int32_t)nk__thrift_integer(thrift, field);
-			break;
-		case 7:
-			page->is_compressed = nk__thrift_boolean(thrift, field);
-			break;
-		default:
-			nk__thrift_skip(thrift, field.type);
+		case 1: page->n_values = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 2: page->n_nulls = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 3: page->n_rows = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 4: page->encoding = (int)nk__thrift_integer(thrift, field); break;
+		case 5: page->n_definition_bytes = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 6: page->n_repetition_bytes = (int32_t)nk__thrift_integer(thrift, field); break;
+		case 7: page->is_compressed = nk__thrift_boolean(thrift, field); break;
+		default: nk__thrift_skip(thrift, field.type);
 		}
 	}
 }
@@ -529,18 +435,13 @@ static void parse_data_page_v2(nk_thrift *thrift, nk_page_header *page)
 nk_status nk__page_header_parse(const uint8_t *bytes, int64_t n_bytes, nk_page_header *out, nk_error *err)
 {
 	nk_thrift thrift = {bytes, bytes + n_bytes, false};
-	nk_page_header page = {.type = -1, .n_bytes = -1, .n_bytes_uncompressed = -1, .is_compressed = true, .encoding = -1};
+	nk_page_header page = {
+		.type = -1, .n_bytes = -1, .n_bytes_uncompressed = -1, .is_compressed = true, .encoding = -1};
 	for (nk_thrift_field field = {0}; nk__thrift_next(&thrift, &field);) {
 		switch (field.id) {
-		case 1:
-			page.type = (int)nk__thrift_integer(&thrift, field);
-			break;
-		case 2:
-			page.n_bytes_uncompressed = (int32_t)nk__thrift_integer(&thrift, field);
-			break;
-		case 3:
-			page.n_bytes = (int32_t)nk__thrift_integer(&thrift, field);
-			break;
+		case 1: page.type = (int)nk__thrift_integer(&thrift, field); break;
+		case 2: page.n_bytes_uncompressed = (int32_t)nk__thrift_integer(&thrift, field); break;
+		case 3: page.n_bytes = (int32_t)nk__thrift_integer(&thrift, field); break;
 		case 5:
 		case 7:
 			if (nk__thrift_struct(&thrift, field))
@@ -550,8 +451,7 @@ nk_status nk__page_header_parse(const uint8_t *bytes, int64_t n_bytes, nk_page_h
 			if (nk__thrift_struct(&thrift, field))
 				parse_data_page_v2(&thrift, &page);
 			break;
-		default:
-			nk__thrift_skip(&thrift, field.type);
+		default: nk__thrift_skip(&thrift, field.type);
 		}
 	}
 	if (thrift.failed)
@@ -605,8 +505,8 @@ nk_status nk__offset_index_parse(nk_arena *arena, const uint8_t *bytes, int64_t 
 	return NK_OK;
 }
 
-static nk_status parse_bounds(nk_arena *arena, nk_thrift *thrift, nk_thrift_field outer, nk_bytes **out, int64_t *n_out,
-                              nk_error *err)
+static nk_status parse_bounds(nk_arena *arena, nk_thrift *thrift, nk_thrift_field outer, nk_bytes **out,
+                              int64_t *n_out, nk_error *err)
 {
 	EACH_ELEMENT(thrift, outer, n, element);
 	nk_thrift_field each = {0, element};
@@ -633,12 +533,8 @@ nk_status nk__column_index_parse(nk_arena *arena, const uint8_t *bytes, int64_t 
 			n_flags = element == NK_THRIFT_TRUE || element == NK_THRIFT_FALSE ? n : -1;
 			break;
 		}
-		case 2:
-			NK_TRY(parse_bounds(arena, &thrift, field, &index.min, &n_min, err));
-			break;
-		case 3:
-			NK_TRY(parse_bounds(arena, &thrift, field, &index.max, &n_max, err));
-			break;
+		case 2: NK_TRY(parse_bounds(arena, &thrift, field, &index.min, &n_min, err)); break;
+		case 3: NK_TRY(parse_bounds(arena, &thrift, field, &index.max, &n_max, err)); break;
 		case 5: {
 			EACH_ELEMENT(&thrift, field, n, element);
 			NK_TRY(NK_ARENA_NEW(arena, &index.n_nulls, n, err));
@@ -647,8 +543,7 @@ nk_status nk__column_index_parse(nk_arena *arena, const uint8_t *bytes, int64_t 
 			n_counts = n;
 			break;
 		}
-		default:
-			nk__thrift_skip(&thrift, field.type);
+		default: nk__thrift_skip(&thrift, field.type);
 		}
 	}
 	if (thrift.failed || n_flags < 1 || n_flags > INT_MAX || n_min != n_flags || n_max != n_flags ||

@@ -64,33 +64,33 @@ typedef struct nk_schema_element {
 	int n_children;
 	int logical; /* nk_parquet_logical, or a number we do not know, which is to be ignored */
 	int precision, scale;
-	int bit_width;       /* INTEGER */
-	bool is_signed;      /* INTEGER */
-	bool is_utc;         /* TIME, TIMESTAMP */
-	int unit;            /* TIME, TIMESTAMP: 1 ms, 2 us, 3 ns */
-	int first_leaf;      /* the leaf columns below (or at) this element */
+	int bit_width;  /* INTEGER */
+	bool is_signed; /* INTEGER */
+	bool is_utc;    /* TIME, TIMESTAMP */
+	int unit;       /* TIME, TIMESTAMP: 1 ms, 2 us, 3 ns */
+	int first_leaf; /* the leaf columns below (or at) this element */
 	int n_leaves;
-	int n_elements;      /* of the subtree, itself included */
-	int definition_max;  /* levels at this element */
+	int n_elements;     /* of the subtree, itself included */
+	int definition_max; /* levels at this element */
 	int repetition_max;
 } nk_schema_element;
 
 typedef struct nk_parquet_statistics {
-	nk_bytes min, max;   /* NULL bytes when absent */
-	bool is_deprecated;  /* from the old fields, whose order is only right for signed numbers */
-	int64_t n_nulls;     /* -1 when unknown */
-	int64_t n_distinct;  /* -1 when unknown */
+	nk_bytes min, max;  /* NULL bytes when absent */
+	bool is_deprecated; /* from the old fields, whose order is only right for signed numbers */
+	int64_t n_nulls;    /* -1 when unknown */
+	int64_t n_distinct; /* -1 when unknown */
 } nk_parquet_statistics;
 
 typedef struct nk_column_chunk {
 	int64_t n_values;
-	int64_t offset;     /* of the first page, dictionary or data */
-	int64_t n_bytes;    /* compressed, with page headers */
+	int64_t offset;  /* of the first page, dictionary or data */
+	int64_t n_bytes; /* compressed, with page headers */
 	int64_t n_bytes_uncompressed;
 	int64_t data_page_offset;
 	int64_t offset_index_offset, column_index_offset; /* 0: none */
 	int32_t n_offset_index_bytes, n_column_index_bytes;
-	int codec;          /* the format's number; see nk__parquet_codec */
+	int codec; /* the format's number; see nk__parquet_codec */
 	int type;
 	bool has_dictionary_page;
 	bool is_encrypted, is_elsewhere; /* a chunk in another file */
@@ -99,7 +99,7 @@ typedef struct nk_column_chunk {
 
 typedef struct nk_row_group {
 	int64_t n_rows;
-	int64_t n_bytes; /* uncompressed, as announced */
+	int64_t n_bytes;         /* uncompressed, as announced */
 	nk_column_chunk *chunks; /* one per leaf */
 } nk_row_group;
 
@@ -119,7 +119,8 @@ typedef struct nk_parquet_metadata {
 
 /* Parse a footer (without length and magic), of a file of n_file_bytes. The bytes are copied. */
 NK_MUST_CHECK nk_status nk__parquet_metadata_parse(nk_memory *memory, const uint8_t *bytes, int64_t n_bytes,
-                                                   int64_t n_file_bytes, nk_parquet_metadata **out, nk_error *err);
+                                                   int64_t n_file_bytes, nk_parquet_metadata **out,
+                                                   nk_error *err);
 void nk__parquet_metadata_free(nk_parquet_metadata *metadata);
 static inline void nk_parquet_metadata__auto(nk_parquet_metadata **metadata)
 {
@@ -143,7 +144,8 @@ typedef struct nk_page_header {
 } nk_page_header;
 
 /* The header at the start of `bytes`. Body sizes are not yet checked against what follows. */
-NK_MUST_CHECK nk_status nk__page_header_parse(const uint8_t *bytes, int64_t n_bytes, nk_page_header *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__page_header_parse(const uint8_t *bytes, int64_t n_bytes, nk_page_header *out,
+                                              nk_error *err);
 
 typedef struct nk_page_location {
 	int64_t offset;
@@ -156,8 +158,8 @@ typedef struct nk_offset_index {
 	int n_pages;
 	nk_page_location *pages; /* in the caller's arena */
 } nk_offset_index;
-NK_MUST_CHECK nk_status nk__offset_index_parse(nk_arena *arena, const uint8_t *bytes, int64_t n_bytes, int64_t n_rows,
-                                               nk_offset_index *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__offset_index_parse(nk_arena *arena, const uint8_t *bytes, int64_t n_bytes,
+                                               int64_t n_rows, nk_offset_index *out, nk_error *err);
 
 /* Bounds of each data page; bytes point into the input. */
 typedef struct nk_column_index {

@@ -32,7 +32,8 @@ void nk__page_clear(nk_page *page)
 /* A claim of decompressed bytes that no block of this size can hold is refused before memory is asked for. */
 static nk_status check_ratio(nk_codec codec, int64_t n_in, int64_t n_out, nk_error *err)
 {
-	static const int most[NK_CODEC_N] = {[NK_CODEC_NONE] = 1, [NK_CODEC_SNAPPY] = 22, [NK_CODEC_LZ4_RAW] = 256};
+	static const int most[NK_CODEC_N] = {
+		[NK_CODEC_NONE] = 1, [NK_CODEC_SNAPPY] = 22, [NK_CODEC_LZ4_RAW] = 256};
 	if (most[codec] > 0 && n_out > n_in * most[codec] + 64)
 		return nk_fail(err, NK_COMPUTE, "corrupt page header: %lld bytes cannot hold %lld", (long long)n_in,
 		               (long long)n_out);
@@ -47,8 +48,8 @@ typedef struct page_body {
 } page_body;
 
 /* The body's bytes after decompression. Its first n_prefix bytes are never compressed (levels of version 2). */
-static nk_status read_body(nk_column_reader *reader, const uint8_t *bytes, const nk_page_header *header, nk_codec codec,
-                           int64_t n_prefix, nk_block *block, page_body *out, nk_error *err)
+static nk_status read_body(nk_column_reader *reader, const uint8_t *bytes, const nk_page_header *header,
+                           nk_codec codec, int64_t n_prefix, nk_block *block, page_body *out, nk_error *err)
 {
 	bool is_text = nk__leaf_is_text(reader->plan);
 	int64_t n_out = header->n_bytes_uncompressed, n_in = header->n_bytes;
@@ -75,24 +76,26 @@ static nk_status read_body(nk_column_reader *reader, const uint8_t *bytes, const
 	if (n_prefix > 0)
 		memcpy(to, bytes, (size_t)n_prefix);
 	if (n_out > n_prefix || n_in > n_prefix)
-		NK_TRY(nk__codec_decompress(codec, bytes + n_prefix, n_in - n_prefix, to + n_prefix, n_out - n_prefix, err));
+		NK_TRY(nk__codec_decompress(codec, bytes + n_prefix, n_in - n_prefix, to + n_prefix, n_out - n_prefix,
+		                            err));
 	reader->ns_decompress += nk_now_ns() - ns_start;
 	nk_count(&reader->counters->n_bytes_decompressed, n_out);
 	*out = (page_body){to, n_out, NK_STEAL(buffer), 0};
 	return NK_OK;
 }
 
-static nk_status check_utf8(const nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes, const nk_view *views,
-                            int64_t n, const uint8_t *base, nk_error *err)
+static nk_status check_utf8(const nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes,
+                            const nk_view *views, int64_t n, const uint8_t *base, nk_error *err)
 {
-	if (!reader->plan->is_utf8 || reader->kernels->is_ascii(bytes, n_bytes) || nk__views_are_utf8(views, n, base))
+	if (!reader->plan->is_utf8 || reader->kernels->is_ascii(bytes, n_bytes) ||
+	    nk__views_are_utf8(views, n, base))
 		return NK_OK;
 	return nk_fail(err, NK_COMPUTE, "a string is not valid UTF-8");
 }
 
 /* Views of n plain byte arrays, checked. */
-static nk_status plain_views(nk_column_reader *reader, const page_body *body, const uint8_t *bytes, int64_t n_bytes,
-                             int64_t n, uint32_t slot, nk_view *out, nk_error *err)
+static nk_status plain_views(nk_column_reader *reader, const page_body *body, const uint8_t *bytes,
+                             int64_t n_bytes, int64_t n, uint32_t slot, nk_view *out, nk_error *err)
 {
 	uint32_t offset = body->buffer_offset + (uint32_t)(bytes - body->bytes);
 	if (reader->plan->conversion == NK_CONVERT_FIXED_TEXT) {
@@ -107,8 +110,8 @@ static nk_status plain_views(nk_column_reader *reader, const page_body *body, co
 }
 
 /* Plain length-prefixed Decimals to int64 or int128. */
-static nk_status plain_decimals(const nk_leaf_plan *plan, const uint8_t *bytes, int64_t n_bytes, int64_t n, uint8_t *out,
-                                nk_error *err)
+static nk_status plain_decimals(const nk_leaf_plan *plan, const uint8_t *bytes, int64_t n_bytes, int64_t n,
+                                uint8_t *out, nk_error *err)
 {
 	for (int64_t i = 0; i < n; i++) {
 		uint32_t length = 0;
@@ -147,9 +150,11 @@ static nk_status load_dictionary(nk_column_reader *reader, const uint8_t *bytes,
 	if (nk__leaf_is_text(plan)) {
 		if (n > body.n_bytes / 4 + 1 && plan->conversion == NK_CONVERT_TEXT)
 			return nk_fail(err, NK_COMPUTE, "corrupt dictionary page: fewer values than announced");
-		NK_TRY(nk__block_reserve(reader->memory, &reader->dictionary_values, n * (int64_t)sizeof(nk_view), err));
+		NK_TRY(
+			nk__block_reserve(reader->memory, &reader->dictionary_values, n * (int64_t)sizeof(nk_view), err));
 		reader->dictionary = reader->dictionary_values.bytes;
-		NK_TRY(plain_views(reader, &body, body.bytes, body.n_bytes, n, 0, (nk_view *)reader->dictionary_values.bytes, err));
+		NK_TRY(plain_views(reader, &body, body.bytes, body.n_bytes, n, 0,
+		                   (nk_view *)reader->dictionary_values.bytes, err));
 	} else if (is_varying_decimal(plan)) {
 		if (n > body.n_bytes / 4)
 			return nk_fail(err, NK_COMPUTE, "corrupt dictionary page: fewer values than announced");
@@ -253,8 +258,8 @@ nk_status nk__page_next(nk_column_reader *reader, nk_error *err)
 }
 
 /* The deprecated packing of levels goes from the highest bit down: turned round, it is one packed run. */
-static nk_status bit_packed_levels(nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes, nk_rle *out,
-                                   int64_t *n_used, nk_error *err)
+static nk_status bit_packed_levels(nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes,
+                                   nk_rle *out, int64_t *n_used, nk_error *err)
 {
 	int64_t n = reader->page.header.n_values;
 	*n_used = nk_bitmap_bytes(n);
@@ -272,12 +277,15 @@ static nk_status bit_packed_levels(nk_column_reader *reader, const uint8_t *byte
 	return NK_OK;
 }
 
-static nk_status cut_levels(nk_error *err) { return nk_fail(err, NK_COMPUTE, "corrupt page: levels are cut"); }
+static nk_status cut_levels(nk_error *err)
+{
+	return nk_fail(err, NK_COMPUTE, "corrupt page: levels are cut");
+}
 
 /* n levels of at most `most` to `out`, from a stream that starts at *bytes and is n_stream long (-1: a length of four
  * bytes stands before it); *bytes moves behind it. */
-static nk_status decode_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes, int64_t n_stream, int most,
-                               int64_t n, uint8_t *out, nk_error *err)
+static nk_status decode_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes,
+                               int64_t n_stream, int most, int64_t n, uint8_t *out, nk_error *err)
 {
 	if (n_stream < 0) {
 		uint32_t length;
@@ -311,7 +319,8 @@ static nk_status decode_levels(nk_column_reader *reader, const uint8_t **bytes, 
 }
 
 /* Keep the levels of a nested leaf, and make of them what a flat optional column has: one bit a slot. */
-static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes, nk_error *err)
+static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes,
+                                    nk_error *err)
 {
 	nk_page *page = &reader->page;
 	const nk_page_header *header = &page->header;
@@ -319,17 +328,20 @@ static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **by
 	bool is_v2 = header->type == NK_PAGE_DATA_V2;
 	int64_t n = page->n_rows, n_known = reader->n_levels, n_slots = 0;
 	int deepest = plan->element->definition_max;
-	if (!is_v2 && (header->definition_encoding == NK_ENCODING_BIT_PACKED ||
-	               (header->repetition_encoding == NK_ENCODING_BIT_PACKED && plan->element->repetition_max > 0)))
-		return nk_fail(err, NK_COMPUTE, "the deprecated packing of levels is not supported in nested columns");
+	if (!is_v2 &&
+	    (header->definition_encoding == NK_ENCODING_BIT_PACKED ||
+	     (header->repetition_encoding == NK_ENCODING_BIT_PACKED && plan->element->repetition_max > 0)))
+		return nk_fail(err, NK_COMPUTE,
+		               "the deprecated packing of levels is not supported in nested columns");
 	NK_TRY(NK_GROW(reader->memory, &reader->definitions, &reader->definitions_capacity, n_known + n, err));
 	NK_TRY(NK_GROW(reader->memory, &reader->repetitions, &reader->repetitions_capacity, n_known + n, err));
 	uint8_t *definitions = reader->definitions + n_known;
-	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_repetition_bytes : -1, plan->element->repetition_max, n,
-	                     reader->repetitions + n_known, err));
+	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_repetition_bytes : -1,
+	                     plan->element->repetition_max, n, reader->repetitions + n_known, err));
 	if (is_v2 && header->n_repetition_bytes == 0) /* every entry is a row */
 		memset(reader->repetitions + n_known, 0, (size_t)n);
-	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_definition_bytes : -1, deepest, n, definitions, err));
+	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_definition_bytes : -1, deepest, n,
+	                     definitions, err));
 	reader->n_levels += n;
 	NK_TRY(nk__block_reserve(reader->memory, &reader->bits, nk_bitmap_bytes(n) + 8, err));
 	memset(reader->bits.bytes, 0, (size_t)nk_bitmap_bytes(n));
@@ -398,8 +410,8 @@ static nk_status count_values(nk_column_reader *reader, int64_t *out, nk_error *
 	return NK_OK;
 }
 
-static nk_status load_views(nk_column_reader *reader, const page_body *body, const uint8_t *bytes, int64_t n_bytes,
-                            nk_error *err)
+static nk_status load_views(nk_column_reader *reader, const page_body *body, const uint8_t *bytes,
+                            int64_t n_bytes, nk_error *err)
 {
 	nk_page *page = &reader->page;
 	int64_t n;
@@ -423,7 +435,8 @@ static nk_status load_views(nk_column_reader *reader, const page_body *body, con
 	return NK_OK;
 }
 
-static nk_status load_delta_texts(nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes, nk_error *err)
+static nk_status load_delta_texts(nk_column_reader *reader, const uint8_t *bytes, int64_t n_bytes,
+                                  nk_error *err)
 {
 	nk_page *page = &reader->page;
 	const nk_leaf_plan *plan = reader->plan;
@@ -453,8 +466,8 @@ static nk_status load_delta_texts(nk_column_reader *reader, const uint8_t *bytes
 		if (plan->n_bytes_in > 0 && lengths[i] != plan->n_bytes_in)
 			return nk_fail(err, NK_COMPUTE, "corrupt page: a value of a wrong length");
 		if (is_varying_decimal(plan))
-			NK_TRY(nk__parquet_decimal(reader->plain.bytes + (i << plan->size_log2), plan->physical, texts->bytes + at,
-			                           lengths[i], err));
+			NK_TRY(nk__parquet_decimal(reader->plain.bytes + (i << plan->size_log2), plan->physical,
+			                           texts->bytes + at, lengths[i], err));
 	}
 	if (!is_varying_decimal(plan))
 		nk__parquet_convert(plan, reader->plain.bytes, texts->bytes, n);
@@ -485,8 +498,8 @@ static nk_status unsupported_encoding(const nk_page *page, nk_error *err)
 	return nk_fail(err, NK_COMPUTE, "encoding %d is not supported for this type", page->header.encoding);
 }
 
-static nk_status load_values(nk_column_reader *reader, const page_body *body, const uint8_t *bytes, int64_t n_bytes,
-                             nk_error *err)
+static nk_status load_values(nk_column_reader *reader, const page_body *body, const uint8_t *bytes,
+                             int64_t n_bytes, nk_error *err)
 {
 	nk_page *page = &reader->page;
 	const nk_leaf_plan *plan = reader->plan;
@@ -549,8 +562,7 @@ static nk_status load_values(nk_column_reader *reader, const page_body *body, co
 		n_bytes = n * n_each;
 		break;
 	}
-	default:
-		return unsupported_encoding(page, err);
+	default: return unsupported_encoding(page, err);
 	}
 	page->kind = NK_PAGE_PLAIN;
 	page->values = bytes;
@@ -566,7 +578,8 @@ nk_status nk__page_load(nk_column_reader *reader, nk_error *err)
 	nk_codec codec = is_v2 && !header->is_compressed ? NK_CODEC_NONE : reader->codec;
 	page_body body;
 	NK_TRY(read_body(reader, page->body, header, codec,
-	                 is_v2 ? header->n_definition_bytes + header->n_repetition_bytes : 0, &reader->raw, &body, err));
+	                 is_v2 ? header->n_definition_bytes + header->n_repetition_bytes : 0, &reader->raw, &body,
+	                 err));
 	page->body_buffer = body.buffer;
 	page->slot = 0;
 	const uint8_t *bytes = body.bytes;

@@ -9,11 +9,12 @@
 
 /* Files, directories (all *.parquet below them) and patterns, read one after another as one table. Nothing is
  * touched before the schema or the rows are asked for. Paths are copied; memory accounts for footers. */
-NK_MUST_CHECK nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out,
-                                              nk_error *err);
+NK_MUST_CHECK nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths,
+                                              nk_source **out, nk_error *err);
 
 /* The inverse of the source's serialise. */
-NK_MUST_CHECK nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out,
+                                                    nk_error *err);
 
 typedef struct nk_parquet_sink_options {
 	nk_codec codec;
@@ -24,7 +25,7 @@ typedef struct nk_parquet_sink_options {
 
 /* One file. It appears under its name when finished; before, it has a temporary name beside it. options may be NULL:
  * zstd. */
-NK_MUST_CHECK nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *options, nk_sink **out,
-                                            nk_error *err);
+NK_MUST_CHECK nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *options,
+                                            nk_sink **out, nk_error *err);
 
 #endif

@@ -79,11 +79,15 @@ typedef struct unpacking {
 
 #define BIT(w, i) ((i) * (w) - ((i) < 4 ? 0 : 4 * (w) / 8 * 8))
 #define FOUR_BYTES(w, i) BIT(w, i) / 8, BIT(w, i) / 8 + 1, BIT(w, i) / 8 + 2, BIT(w, i) / 8 + 3
-#define UNPACKING(w)                                                                                               \
-	{{FOUR_BYTES(w, 0), FOUR_BYTES(w, 1), FOUR_BYTES(w, 2), FOUR_BYTES(w, 3), FOUR_BYTES(w, 4), FOUR_BYTES(w, 5), \
-	  FOUR_BYTES(w, 6), FOUR_BYTES(w, 7)},                                                                         \
-	 {BIT(w, 0) % 8, BIT(w, 1) % 8, BIT(w, 2) % 8, BIT(w, 3) % 8, BIT(w, 4) % 8, BIT(w, 5) % 8, BIT(w, 6) % 8,    \
-	  BIT(w, 7) % 8}}
+#define UNPACKING(w)                                                                                  \
+	{                                                                                                 \
+		{FOUR_BYTES(w, 0), FOUR_BYTES(w, 1), FOUR_BYTES(w, 2), FOUR_BYTES(w, 3),                      \
+		 FOUR_BYTES(w, 4), FOUR_BYTES(w, 5), FOUR_BYTES(w, 6), FOUR_BYTES(w, 7)},                     \
+		{                                                                                             \
+			BIT(w, 0) % 8, BIT(w, 1) % 8, BIT(w, 2) % 8, BIT(w, 3) % 8, BIT(w, 4) % 8, BIT(w, 5) % 8, \
+				BIT(w, 6) % 8, BIT(w, 7) % 8                                                          \
+		}                                                                                             \
+	}
 static const unpacking unpackings[WIDTH_MAX_SHUFFLE + 1] = {
 	UNPACKING(0),  UNPACKING(1),  UNPACKING(2),  UNPACKING(3),  UNPACKING(4),  UNPACKING(5),  UNPACKING(6),
 	UNPACKING(7),  UNPACKING(8),  UNPACKING(9),  UNPACKING(10), UNPACKING(11), UNPACKING(12), UNPACKING(13),

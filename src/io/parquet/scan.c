@@ -14,29 +14,29 @@ enum { FORGOTTEN_BYTES = 100 };
 
 /* A column that the request needs, for whatever reason. */
 typedef struct wanted {
-	int column;     /* of the source */
-	int last_test;  /* number of the last conjunct or filter that uses it; -1: none */
+	int column;    /* of the source */
+	int last_test; /* number of the last conjunct or filter that uses it; -1: none */
 	bool is_output;
 } wanted;
 
 typedef struct open_column {
 	nk_column_reader reader;
-	bool is_started; /* in the current group */
-	int64_t row;     /* of the group, that the reader stands at */
+	bool is_started;          /* in the current group */
+	int64_t row;              /* of the group, that the reader stands at */
 	nk_nested_reader *nested; /* of nested columns; owned */
 	nk_array *group;          /* of nested columns: the whole row group; owned */
-	nk_array *array; /* of the batch under way, aligned with the selected rows; owned */
+	nk_array *array;          /* of the batch under way, aligned with the selected rows; owned */
 } open_column;
 
 typedef struct worker {
 	open_column *columns; /* one per wanted column */
 	nk_array **inputs;
 	nk_column_reader **started; /* room for all columns */
-	uint32_t *rows, *chosen; /* selected rows of the batch; rows of those that the last test kept */
+	uint32_t *rows, *chosen;    /* selected rows of the batch; rows of those that the last test kept */
 	/* the current row group */
 	nk_parquet_file *file; /* NULL: none */
 	int group;
-	int64_t first_row;     /* of the group, in the source */
+	int64_t first_row; /* of the group, in the source */
 	int64_t morsel, number;
 	nk_arena *ranges_arena;
 	nk_row_range *ranges;
@@ -51,8 +51,8 @@ typedef struct parquet_scan {
 	nk_arena *arena;
 	int n_wanted;
 	wanted *wanted;
-	int *places;      /* inputs of all conjuncts, one after another, as positions in wanted */
-	int *outputs;     /* of request->columns */
+	int *places;  /* inputs of all conjuncts, one after another, as positions in wanted */
+	int *outputs; /* of request->columns */
 	int *filters;
 	worker *workers;
 	/* what is left to hand out */
@@ -82,7 +82,8 @@ static const nk_nested_node *nested_node(const nk_parquet_file *file, int column
 static int64_t chunks_bytes(const nk_parquet_file *file, int group, int column)
 {
 	const nk_nested_node *node = nested_node(file, column);
-	int first = node ? node->first_leaf : nk__parquet_plan(file, column)->leaf, n_leaves = node ? node->n_leaves : 1;
+	int first = node ? node->first_leaf : nk__parquet_plan(file, column)->leaf,
+		n_leaves = node ? node->n_leaves : 1;
 	int64_t n = 0;
 	for (int i = 0; i < n_leaves; i++)
 		n += file->metadata->groups[group].chunks[first + i].n_bytes;
@@ -132,7 +133,8 @@ static nk_status hand_out(parquet_scan *scan, worker *w, nk_error *err)
 		int group = (int)scan->group++;
 		int64_t first_row = scan->row, n_rows = file->metadata->groups[group].n_rows;
 		scan->row += n_rows;
-		nk_row_range range = {NK_MAX(scan->row_start - first_row, 0), NK_MIN(scan->row_end - first_row, n_rows)};
+		nk_row_range range = {NK_MAX(scan->row_start - first_row, 0),
+		                      NK_MIN(scan->row_end - first_row, n_rows)};
 		if (range.start >= range.end)
 			continue;
 		nk_count(&counters->n_groups, 1);
@@ -165,19 +167,23 @@ static nk_status next_group(parquet_scan *scan, worker *w, nk_error *err)
 	NK_TRY(status);
 	if (!w->file)
 		return NK_OK;
-	NK_TRY(nk__pages_may_pass(w->ranges_arena, w->file, w->group, &scan->request, &w->ranges, &w->n_ranges, err));
+	NK_TRY(nk__pages_may_pass(w->ranges_arena, w->file, w->group, &scan->request, &w->ranges, &w->n_ranges,
+	                          err));
 	w->range = 0;
 	w->row = w->n_ranges > 0 ? w->ranges[0].start : 0;
 	return NK_OK;
 }
 
-static nk_status read_chunk(parquet_scan *scan, worker *w, const nk_column_chunk *chunk, nk_buffer **out, nk_error *err)
+static nk_status read_chunk(parquet_scan *scan, worker *w, const nk_column_chunk *chunk, nk_buffer **out,
+                            nk_error *err)
 {
 	if (chunk->is_encrypted || chunk->is_elsewhere)
-		return nk_fail(err, NK_COMPUTE, chunk->is_encrypted ? "the column is encrypted"
-		                                                    : "the column lies in another file, which is not supported");
+		return nk_fail(err, NK_COMPUTE,
+		               chunk->is_encrypted ? "the column is encrypted"
+		                                   : "the column lies in another file, which is not supported");
 	/* older writers forgot the dictionary page's header in the chunk's size */
-	int64_t n_more = NK_MIN((int64_t)FORGOTTEN_BYTES, nk__file_size(w->file->file) - chunk->offset - chunk->n_bytes);
+	int64_t n_more =
+		NK_MIN((int64_t)FORGOTTEN_BYTES, nk__file_size(w->file->file) - chunk->offset - chunk->n_bytes);
 	NK_TRY(nk__file_read(w->file->file, chunk->offset, chunk->n_bytes + n_more, out, err));
 	nk_count(&scan->request.counters->n_bytes_read, chunk->n_bytes);
 	return NK_OK;
@@ -204,8 +210,8 @@ static nk_status read_nested(parquet_scan *scan, worker *w, int i, nk_error *err
 }
 
 /* Rows of a nested column for the batch. */
-static nk_status take_nested(parquet_scan *scan, worker *w, open_column *column, int64_t n_rows, int64_t n_selected,
-                             nk_error *err)
+static nk_status take_nested(parquet_scan *scan, worker *w, open_column *column, int64_t n_rows,
+                             int64_t n_selected, nk_error *err)
 {
 	NK_AUTO(nk_array) rows = NULL;
 	NK_TRY(nk_array_slice(scan->request.memory, column->group, w->row, n_rows, &rows, err));
@@ -223,8 +229,8 @@ static nk_status start_column(parquet_scan *scan, worker *w, int i, nk_error *er
 	const nk_row_group *group = &w->file->metadata->groups[w->group];
 	const nk_column_chunk *chunk = &group->chunks[plan->leaf];
 	if (chunk->n_values != group->n_rows && plan->conversion != NK_CONVERT_NULL)
-		return nk_fail(err, NK_COMPUTE, "corrupt chunk: %lld values in a row group of %lld rows", (long long)chunk->n_values,
-		               (long long)group->n_rows);
+		return nk_fail(err, NK_COMPUTE, "corrupt chunk: %lld values in a row group of %lld rows",
+		               (long long)chunk->n_values, (long long)group->n_rows);
 	NK_AUTO(nk_buffer) bytes = NULL;
 	NK_TRY(read_chunk(scan, w, chunk, &bytes, err));
 	open_column *column = &w->columns[i];
@@ -238,7 +244,8 @@ static nk_status start_column(parquet_scan *scan, worker *w, int i, nk_error *er
 static nk_status add_place(parquet_scan *scan, worker *w, int i, nk_status status, nk_error *err)
 {
 	return nk_error_context(err, status, "column '%s', row group %d, %s",
-	                        scan->source->schema->fields[scan->wanted[i].column].name, w->group, w->file->path);
+	                        scan->source->schema->fields[scan->wanted[i].column].name, w->group,
+	                        w->file->path);
 }
 
 /* Start the output columns that no test has started, all at once. */
@@ -263,7 +270,8 @@ static nk_status start_outputs(parquet_scan *scan, worker *w, nk_error *err)
 }
 
 /* Decode wanted column i for the selected rows of [w->row, w->row + n_rows), unless it is there. */
-static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, int64_t n_selected, nk_error *err)
+static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, int64_t n_selected,
+                        nk_error *err)
 {
 	open_column *column = &w->columns[i];
 	if (column->array)
@@ -294,8 +302,8 @@ static void drop_array(open_column *column)
 }
 
 /* Keep only w->chosen of the selected rows. Arrays that nothing after `test` needs are dropped. */
-static nk_status narrow(parquet_scan *scan, worker *w, int test, int64_t *n_selected, int64_t n_rows, int64_t n_chosen,
-                        nk_error *err)
+static nk_status narrow(parquet_scan *scan, worker *w, int test, int64_t *n_selected, int64_t n_rows,
+                        int64_t n_chosen, nk_error *err)
 {
 	bool was_dense = *n_selected == n_rows, is_same = n_chosen == *n_selected;
 	for (int i = 0; i < scan->n_wanted; i++) {
@@ -340,7 +348,7 @@ static nk_status test_rows(parquet_scan *scan, worker *w, int64_t n_rows, int64_
 {
 	const nk_scan_request *request = &scan->request;
 	const int *places = scan->places;
-	for (int i = 0; i < request->n_conjuncts && *n_selected > 0; i++) {
+	for (int i = 0; i<request->n_conjuncts && * n_selected> 0; i++) {
 		const nk_scan_conjunct *conjunct = &request->conjuncts[i];
 		for (int k = 0; k < conjunct->n_columns; k++) {
 			NK_TRY(decode(scan, w, places[k], n_rows, *n_selected, err));
@@ -354,15 +362,15 @@ static nk_status test_rows(parquet_scan *scan, worker *w, int64_t n_rows, int64_
 		NK_TRY(narrow(scan, w, i, n_selected, n_rows, n_chosen, err));
 		nk_count(&request->counters->ns_filter, nk_now_ns() - ns_start);
 	}
-	for (int i = 0; i < request->n_filters && *n_selected > 0; i++) {
+	for (int i = 0; i<request->n_filters && * n_selected> 0; i++) {
 		nk_runtime_filter *filter = request->filters[i].filter;
 		if (!nk_runtime_filter_is_ready(filter))
 			continue;
 		int place = scan->filters[i];
 		NK_TRY(decode(scan, w, place, n_rows, *n_selected, err));
 		int64_t ns_start = nk_now_ns(), n_chosen;
-		NK_TRY(nk_runtime_filter_test(filter, request->memory, w->columns[place].array, *n_selected, w->chosen, &n_chosen,
-		                              err));
+		NK_TRY(nk_runtime_filter_test(filter, request->memory, w->columns[place].array, *n_selected,
+		                              w->chosen, &n_chosen, err));
 		NK_TRY(narrow(scan, w, request->n_conjuncts + i, n_selected, n_rows, n_chosen, err));
 		nk_count(&request->counters->ns_filter, nk_now_ns() - ns_start);
 	}
@@ -373,11 +381,12 @@ static nk_status row_index(parquet_scan *scan, worker *w, int64_t n_rows, int64_
                            nk_error *err)
 {
 	NK_AUTO(nk_array) array = NULL;
-	NK_TRY(nk_array_alloc(scan->request.memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_selected, false, &array,
-	                      err));
+	NK_TRY(nk_array_alloc(scan->request.memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_selected,
+	                      false, &array, err));
 	int64_t first = scan->request.row_index_offset + w->first_row + w->row;
 	if (first + n_rows - 1 > UINT32_MAX)
-		return nk_fail(err, NK_COMPUTE, "row index %lld does not fit UInt32", (long long)(first + n_rows - 1));
+		return nk_fail(err, NK_COMPUTE, "row index %lld does not fit UInt32",
+		               (long long)(first + n_rows - 1));
 	uint32_t *values = nk_array_values(array);
 	for (int64_t i = 0; i < n_selected; i++)
 		values[i] = (uint32_t)(first + (n_selected < n_rows ? w->rows[i] : i));

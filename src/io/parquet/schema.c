@@ -62,8 +62,8 @@ static nk_status plan_times(const planner *p, nk_leaf_plan *plan, const nk_arrow
 		if (note && note->is_timestamp) {
 			zone = NULL;
 			if (note->time_zone.n_bytes > 0)
-				NK_TRY(nk_arena_string(p->metadata->arena, (const char *)note->time_zone.bytes, note->time_zone.n_bytes,
-				                       &zone, err));
+				NK_TRY(nk_arena_string(p->metadata->arena, (const char *)note->time_zone.bytes,
+				                       note->time_zone.n_bytes, &zone, err));
 		}
 		nk_time_unit unit = element->unit == 1 ? NK_UNIT_MS : element->unit == 2 ? NK_UNIT_US : NK_UNIT_NS;
 		plan->dtype = nk_dtype_datetime(unit, zone);
@@ -78,8 +78,8 @@ static nk_status plan_decimal(const planner *p, nk_leaf_plan *plan, const char *
 	const nk_schema_element *element = plan->element;
 	int precision = element->precision, scale = element->scale;
 	if (precision < 1 || precision > DIGITS_MAX || scale < 0 || scale > precision)
-		return refuse(p->metadata->arena, refusal, "Decimals beyond 38 digits, or of negative scale, are not supported",
-		              err);
+		return refuse(p->metadata->arena, refusal,
+		              "Decimals beyond 38 digits, or of negative scale, are not supported", err);
 	plan->dtype = nk_dtype_decimal(precision, scale);
 	if (!plan->dtype)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
@@ -110,34 +110,24 @@ static bool fits_physical(const nk_schema_element *element)
 	bool is_int32 = element->type == NK_PARQUET_INT32, is_int64 = element->type == NK_PARQUET_INT64;
 	bool is_bytes = element->type == NK_PARQUET_BYTE_ARRAY || element->type == NK_PARQUET_FIXED;
 	switch (element->logical) {
-	case NK_PARQUET_INTEGER:
-		return element->bit_width == 64 ? is_int64 : is_int32;
-	case NK_PARQUET_DATE:
-		return is_int32;
-	case NK_PARQUET_TIME:
-		return element->unit == 1 ? is_int32 : is_int64;
-	case NK_PARQUET_TIMESTAMP:
-		return is_int64;
-	case NK_PARQUET_DECIMAL:
-		return is_int32 || is_int64 || is_bytes;
-	default:
-		return true;
+	case NK_PARQUET_INTEGER: return element->bit_width == 64 ? is_int64 : is_int32;
+	case NK_PARQUET_DATE: return is_int32;
+	case NK_PARQUET_TIME: return element->unit == 1 ? is_int32 : is_int64;
+	case NK_PARQUET_TIMESTAMP: return is_int64;
+	case NK_PARQUET_DECIMAL: return is_int32 || is_int64 || is_bytes;
+	default: return true;
 	}
 }
 
-static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_note *note, const char **refusal,
-                           nk_error *err)
+static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_note *note,
+                           const char **refusal, nk_error *err)
 {
 	const nk_schema_element *element = plan->element;
 	int type = element->type, logical = element->logical;
 	bool is_text = false;
 	switch (type) {
-	case NK_PARQUET_BOOLEAN:
-		set(plan, NK_TYPE_BOOLEAN, NK_CONVERT_BOOLEAN);
-		break;
-	case NK_PARQUET_INT32:
-		plan_int32(plan);
-		break;
+	case NK_PARQUET_BOOLEAN: set(plan, NK_TYPE_BOOLEAN, NK_CONVERT_BOOLEAN); break;
+	case NK_PARQUET_INT32: plan_int32(plan); break;
 	case NK_PARQUET_INT64:
 		plan_int64(plan);
 		NK_TRY(plan_times(p, plan, note, err));
@@ -146,12 +136,8 @@ static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_
 		set(plan, NK_TYPE_INT64, NK_CONVERT_INT96_TO_NS);
 		plan->dtype = nk_dtype_datetime(NK_UNIT_NS, NULL);
 		break;
-	case NK_PARQUET_FLOAT:
-		set(plan, NK_TYPE_FLOAT32, NK_CONVERT_COPY);
-		break;
-	case NK_PARQUET_DOUBLE:
-		set(plan, NK_TYPE_FLOAT64, NK_CONVERT_COPY);
-		break;
+	case NK_PARQUET_FLOAT: set(plan, NK_TYPE_FLOAT32, NK_CONVERT_COPY); break;
+	case NK_PARQUET_DOUBLE: set(plan, NK_TYPE_FLOAT64, NK_CONVERT_COPY); break;
 	case NK_PARQUET_BYTE_ARRAY:
 		is_text = logical == NK_PARQUET_STRING || logical == NK_PARQUET_ENUM;
 		set(plan, is_text ? NK_TYPE_STRING : NK_TYPE_BINARY, NK_CONVERT_TEXT);
@@ -168,7 +154,8 @@ static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_
 	static const int n_bytes[NK_PARQUET_TYPE_N] = {0, 4, 8, 12, 4, 8, 0, 0};
 	plan->n_bytes_in = type == NK_PARQUET_FIXED ? element->type_length : n_bytes[type];
 	bool is_number = type == NK_PARQUET_INT32 || type == NK_PARQUET_INT64;
-	if (logical == NK_PARQUET_DECIMAL && (is_number || type == NK_PARQUET_BYTE_ARRAY || type == NK_PARQUET_FIXED)) {
+	if (logical == NK_PARQUET_DECIMAL &&
+	    (is_number || type == NK_PARQUET_BYTE_ARRAY || type == NK_PARQUET_FIXED)) {
 		NK_TRY(plan_decimal(p, plan, refusal, err));
 		if (type == NK_PARQUET_FIXED && element->type_length < 1)
 			NK_TRY(refuse(p->metadata->arena, refusal, "Decimals of no bytes", err));
@@ -177,8 +164,9 @@ static nk_status plan_leaf(const planner *p, nk_leaf_plan *plan, const nk_arrow_
 		NK_TRY(refuse(p->metadata->arena, refusal, "the logical type does not fit the physical type", err));
 	if (logical == NK_PARQUET_UNKNOWN)
 		set(plan, NK_TYPE_NULL, NK_CONVERT_NULL);
-	int size = plan->physical == NK_PHYSICAL_BOOL || plan->physical == NK_PHYSICAL_NONE ? 1
-	                                                                                     : nk_physical_size(plan->physical);
+	int size = plan->physical == NK_PHYSICAL_BOOL || plan->physical == NK_PHYSICAL_NONE
+	               ? 1
+	               : nk_physical_size(plan->physical);
 	plan->size_log2 = __builtin_ctz((unsigned)size);
 	return NK_OK;
 }
@@ -196,8 +184,8 @@ static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out,
 static nk_status no_dtype(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype"); }
 
 /* A list whose items are element i of the schema; repeated: the element that is repeated, which i is or lies in. */
-static nk_status plan_items(planner *p, const nk_schema_element *repeated, int i, around outer, nk_nested_node *out,
-                            nk_error *err)
+static nk_status plan_items(planner *p, const nk_schema_element *repeated, int i, around outer,
+                            nk_nested_node *out, nk_error *err)
 {
 	out->kind = NK_NESTED_LIST;
 	out->item_definition = repeated->definition_max;
@@ -223,7 +211,8 @@ static nk_status plan_struct(planner *p, int i, around outer, nk_nested_node *ou
 	for (int k = 0, child = i + 1; k < n_children; child += elements[child].n_elements, k++) {
 		nk_nested_node *node = &out->children[k];
 		if (elements[child].repetition == NK_REPEATED) { /* a list without a group of its own: never null */
-			*node = (nk_nested_node){.first_leaf = elements[child].first_leaf, .n_leaves = elements[child].n_leaves};
+			*node = (nk_nested_node){.first_leaf = elements[child].first_leaf,
+			                         .n_leaves = elements[child].n_leaves};
 			NK_TRY(plan_items(p, &elements[child], child, inner, node, err));
 		} else {
 			NK_TRY(plan_node(p, child, inner, node, err));
@@ -241,12 +230,15 @@ static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out,
 	const nk_schema_element *elements = p->metadata->elements, *element = &elements[i];
 	if (outer.depth > DEPTH_MAX)
 		return nk_fail(err, NK_COMPUTE, "a schema nested deeper than %d levels", DEPTH_MAX);
-	*out = (nk_nested_node){
-		.first_leaf = element->first_leaf, .n_leaves = element->n_leaves, .definition = element->definition_max};
+	*out = (nk_nested_node){.first_leaf = element->first_leaf,
+	                        .n_leaves = element->n_leaves,
+	                        .definition = element->definition_max};
 	if (element->type >= 0) {
 		out->kind = NK_NESTED_LEAF;
-		out->plan = (nk_leaf_plan){
-			.leaf = element->first_leaf, .element = element, .is_nested = true, .slot_definition = outer.definition};
+		out->plan = (nk_leaf_plan){.leaf = element->first_leaf,
+		                           .element = element,
+		                           .is_nested = true,
+		                           .slot_definition = outer.definition};
 		NK_TRY(plan_leaf(p, &out->plan, NULL, outer.refusal, err));
 		if (!out->plan.dtype)
 			out->plan.dtype = nk_dtype_of(NK_TYPE_BINARY);
@@ -256,13 +248,14 @@ static nk_status plan_node(planner *p, int i, around outer, nk_nested_node *out,
 	out->kind = NK_NESTED_STRUCT;
 	out->dtype = nk_dtype_of(NK_TYPE_NULL);
 	if (element->n_leaves == 0)
-		return refuse(p->metadata->arena, outer.refusal, "Structs without fields are not supported in Parquet files", err);
+		return refuse(p->metadata->arena, outer.refusal,
+		              "Structs without fields are not supported in Parquet files", err);
 	bool is_list = element->logical == NK_PARQUET_LIST || element->logical == NK_PARQUET_MAP;
 	if (!is_list || element->n_children != 1 || elements[i + 1].repetition != NK_REPEATED)
 		return plan_struct(p, i, outer, out, err);
 	const nk_schema_element *repeated = &elements[i + 1];
-	bool is_wrapped = element->logical == NK_PARQUET_LIST && repeated->type < 0 && repeated->n_children == 1 &&
-	                  strcmp(repeated->name, "array") != 0;
+	bool is_wrapped = element->logical == NK_PARQUET_LIST && repeated->type < 0 &&
+	                  repeated->n_children == 1 && strcmp(repeated->name, "array") != 0;
 	return plan_items(p, repeated, is_wrapped ? i + 2 : i + 1, outer, out, err);
 }
 

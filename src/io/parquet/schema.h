@@ -11,27 +11,29 @@
 
 typedef struct nk_parquet_columns {
 	int n_columns;
-	nk_leaf_plan *plans;   /* one per top-level column; of flat ones */
+	nk_leaf_plan *plans;     /* one per top-level column; of flat ones */
 	nk_nested_node **nested; /* of nested ones, else NULL */
-	const char **refusals; /* NULL where the column can be read */
-	nk_schema *schema;     /* owned by whoever called */
+	const char **refusals;   /* NULL where the column can be read */
+	nk_schema *schema;       /* owned by whoever called */
 } nk_parquet_columns;
 
 /* Plans and texts live in the metadata's arena. Fails with NK_DUPLICATE on two columns of one name. */
-NK_MUST_CHECK nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns *out,
+                                            nk_error *err);
 
 /* What an Arrow writer noted of a top-level field beyond Parquet's own types. */
 typedef struct nk_arrow_note {
 	nk_bytes name;
-	bool is_duration;      /* unit holds */
-	bool is_timestamp;     /* unit and time_zone hold */
+	bool is_duration;  /* unit holds */
+	bool is_timestamp; /* unit and time_zone hold */
 	nk_time_unit unit;
-	bool has_unit;         /* false for seconds, which Parquet has no column for */
+	bool has_unit; /* false for seconds, which Parquet has no column for */
 	nk_bytes time_zone;
 } nk_arrow_note;
 
 /* The fields of an ARROW:schema entry (base64 of an IPC schema message); 0 when there is none or it is malformed:
  * the note is advice, the Parquet schema decides. */
-NK_MUST_CHECK nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out, int *n_out, nk_error *err);
+NK_MUST_CHECK nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out, int *n_out,
+                                        nk_error *err);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct nk_parquet_file {
 	nk_file *file; /* NULL until loaded */
 	nk_parquet_metadata *metadata;
 	nk_parquet_columns columns;
-	int *places;   /* column of the source to column of the file */
+	int *places; /* column of the source to column of the file */
 } nk_parquet_file;
 
 typedef struct nk_parquet_source {
@@ -33,7 +33,8 @@ typedef struct nk_parquet_source {
 } nk_parquet_source;
 
 /* File i with its footer read and its columns matched with the source's. Takes the lock. */
-NK_MUST_CHECK nk_status nk__parquet_file(nk_parquet_source *source, int64_t i, nk_parquet_file **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__parquet_file(nk_parquet_source *source, int64_t i, nk_parquet_file **out,
+                                         nk_error *err);
 /* The number of files; expands patterns. Takes the lock. */
 NK_MUST_CHECK nk_status nk__parquet_n_files(nk_parquet_source *source, int64_t *out, nk_error *err);
 
@@ -60,8 +61,8 @@ bool nk__group_may_pass(const nk_parquet_file *file, int group, const nk_scan_re
 /* prune.c: cut *ranges (one range on entry, room for growth in arena) down to the rows of pages that may pass. Page
  * indexes are advice: a malformed one prunes nothing. */
 NK_MUST_CHECK nk_status nk__pages_may_pass(nk_arena *arena, const nk_parquet_file *file, int group,
-                                           const nk_scan_request *request, nk_row_range **ranges, int *n_ranges,
-                                           nk_error *err);
+                                           const nk_scan_request *request, nk_row_range **ranges,
+                                           int *n_ranges, nk_error *err);
 
 /* scan.c */
 nk_status nk__parquet_open(nk_source *source, const nk_scan_request *request, nk_scan **out, nk_error *err);

@@ -16,11 +16,8 @@ static bool read_bound(const nk_leaf_plan *plan, nk_bytes bytes, bool is_depreca
 	case NK_CONVERT_INT96_TO_NS:
 	case NK_CONVERT_FLOAT16:
 	case NK_CONVERT_NULL:
-	case NK_CONVERT_FIXED_TEXT:
-		return false;
-	case NK_CONVERT_BOOLEAN:
-		out->boolean = bytes.n_bytes == 1 && bytes.bytes[0];
-		return bytes.n_bytes == 1;
+	case NK_CONVERT_FIXED_TEXT: return false;
+	case NK_CONVERT_BOOLEAN: out->boolean = bytes.n_bytes == 1 && bytes.bytes[0]; return bytes.n_bytes == 1;
 	case NK_CONVERT_TEXT:
 		out->bytes = (const char *)bytes.bytes;
 		out->n_bytes = bytes.n_bytes;
@@ -36,8 +33,7 @@ static bool read_bound(const nk_leaf_plan *plan, nk_bytes bytes, bool is_depreca
 		out->integer = value;
 		return true;
 	}
-	default:
-		break;
+	default: break;
 	}
 	if (bytes.n_bytes != plan->n_bytes_in)
 		return false;
@@ -88,7 +84,8 @@ static bool may_equal(const nk_parquet_bounds *bounds, const nk_scalar *value)
 /* Whether a string between the bounds may start with the prefix. */
 static bool may_start(const nk_parquet_bounds *bounds, const nk_scalar *prefix)
 {
-	int64_t n_min = NK_MIN(bounds->min.n_bytes, prefix->n_bytes), n_max = NK_MIN(bounds->max.n_bytes, prefix->n_bytes);
+	int64_t n_min = NK_MIN(bounds->min.n_bytes, prefix->n_bytes),
+			n_max = NK_MIN(bounds->max.n_bytes, prefix->n_bytes);
 	return memcmp(bounds->min.bytes, prefix->bytes, (size_t)n_min) <= 0 &&
 	       memcmp(bounds->max.bytes, prefix->bytes, (size_t)n_max) >= 0;
 }
@@ -117,20 +114,14 @@ bool nk__bounds_may_match(const nk_parquet_bounds *bounds, const nk_scan_conjunc
 		return false;
 	bool is_float = nk_type_is_float(values[0].dtype->id);
 	switch (op) {
-	case NK_TEST_EQ:
-		return may_equal(bounds, &values[0]);
-	case NK_TEST_LT:
-		return nk_scalar_compare(&bounds->min, &values[0]) < 0;
+	case NK_TEST_EQ: return may_equal(bounds, &values[0]);
+	case NK_TEST_LT: return nk_scalar_compare(&bounds->min, &values[0]) < 0;
 	case NK_TEST_LE: /* x <= NaN holds for NaN too, which the bounds leave out */
 		return nk_scalar_compare(&bounds->min, &values[0]) <= 0;
-	case NK_TEST_GT:
-		return is_float || nk_scalar_compare(&bounds->max, &values[0]) > 0;
-	case NK_TEST_GE:
-		return is_float || nk_scalar_compare(&bounds->max, &values[0]) >= 0;
-	case NK_TEST_STARTS:
-		return may_start(bounds, &values[0]);
-	default:
-		return true;
+	case NK_TEST_GT: return is_float || nk_scalar_compare(&bounds->max, &values[0]) > 0;
+	case NK_TEST_GE: return is_float || nk_scalar_compare(&bounds->max, &values[0]) >= 0;
+	case NK_TEST_STARTS: return may_start(bounds, &values[0]);
+	default: return true;
 	}
 }
 
@@ -138,8 +129,8 @@ bool nk__bounds_may_meet(const nk_parquet_bounds *bounds, int64_t min, int64_t m
 {
 	if (min > max || bounds->n_nulls == bounds->n_rows)
 		return false; /* nothing was built, or null keys only: neither passes */
-	if (!bounds->has_bounds || nk_type_is_float(bounds->min.dtype->id) || nk_type_is_textual(bounds->min.dtype->id) ||
-	    bounds->min.dtype->id == NK_TYPE_BOOLEAN)
+	if (!bounds->has_bounds || nk_type_is_float(bounds->min.dtype->id) ||
+	    nk_type_is_textual(bounds->min.dtype->id) || bounds->min.dtype->id == NK_TYPE_BOOLEAN)
 		return true;
 	return bounds->max.integer >= min && bounds->min.integer <= max;
 }

@@ -10,7 +10,7 @@ typedef struct nk_parquet_bounds {
 	bool has_bounds;
 	nk_scalar min, max; /* bytes point to where the statistics were read from */
 	int64_t n_rows;
-	int64_t n_nulls;    /* -1: unknown */
+	int64_t n_nulls; /* -1: unknown */
 } nk_parquet_bounds;
 
 /* Bounds from their stored form; has_bounds stays false when they are absent, of an order that cannot be trusted,

@@ -91,23 +91,13 @@ void nk__thrift_skip(nk_thrift *thrift, uint8_t type)
 			if (in_container)
 				skip_bytes(thrift, 1);
 			break;
-		case NK_THRIFT_I8:
-			skip_bytes(thrift, 1);
-			break;
+		case NK_THRIFT_I8: skip_bytes(thrift, 1); break;
 		case NK_THRIFT_I16:
 		case NK_THRIFT_I32:
-		case NK_THRIFT_I64:
-			read_varint(thrift);
-			break;
-		case NK_THRIFT_DOUBLE:
-			skip_bytes(thrift, 8);
-			break;
-		case NK_THRIFT_UUID:
-			skip_bytes(thrift, 16);
-			break;
-		case NK_THRIFT_BINARY:
-			skip_bytes(thrift, read_varint(thrift));
-			break;
+		case NK_THRIFT_I64: read_varint(thrift); break;
+		case NK_THRIFT_DOUBLE: skip_bytes(thrift, 8); break;
+		case NK_THRIFT_UUID: skip_bytes(thrift, 16); break;
+		case NK_THRIFT_BINARY: skip_bytes(thrift, read_varint(thrift)); break;
 		case NK_THRIFT_LIST:
 		case NK_THRIFT_SET:
 		case NK_THRIFT_MAP:
@@ -121,7 +111,8 @@ void nk__thrift_skip(nk_thrift *thrift, uint8_t type)
 			if (type == NK_THRIFT_MAP) {
 				uint64_t n_pairs = read_varint(thrift);
 				uint8_t types = n_pairs ? read_byte(thrift) : 0;
-				n = n_pairs > (uint64_t)(thrift->end - thrift->at) ? (int64_t)fail(thrift) : (int64_t)n_pairs * 2;
+				n = n_pairs > (uint64_t)(thrift->end - thrift->at) ? (int64_t)fail(thrift)
+				                                                   : (int64_t)n_pairs * 2;
 				element = types >> 4;
 				value = types & 15;
 			} else if (type != NK_THRIFT_STRUCT) {
@@ -134,8 +125,7 @@ void nk__thrift_skip(nk_thrift *thrift, uint8_t type)
 			depth++;
 			break;
 		}
-		default:
-			fail(thrift);
+		default: fail(thrift);
 		}
 		/* the next value: an element of the innermost open container, closing what is complete */
 		for (;;) {
@@ -177,7 +167,8 @@ int64_t nk__thrift_integer(nk_thrift *thrift, nk_thrift_field field)
 {
 	if (field.type == NK_THRIFT_I8)
 		return (int8_t)read_byte(thrift);
-	return expect(thrift, field.type >= NK_THRIFT_I16 && field.type <= NK_THRIFT_I64) ? read_zigzag(thrift) : 0;
+	return expect(thrift, field.type >= NK_THRIFT_I16 && field.type <= NK_THRIFT_I64) ? read_zigzag(thrift)
+	                                                                                  : 0;
 }
 
 bool nk__thrift_boolean(nk_thrift *thrift, nk_thrift_field field)

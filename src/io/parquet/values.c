@@ -93,8 +93,7 @@ void nk__parquet_convert(const nk_leaf_plan *plan, void *out, const uint8_t *in,
 			((float *)out)[i] = half_to_float(half);
 		}
 		break;
-	default:
-		NK_ASSERT(false);
+	default: NK_ASSERT(false);
 	}
 }
 
@@ -125,12 +124,23 @@ nk_status nk__parquet_views(nk_view *out, int64_t n, const uint8_t *bytes, int64
 {
 	/* masks of a view's two words for inline lengths */
 	static const uint64_t low[NK_VIEW_INLINE + 1] = {
-		0xffffffff,         0xffffffffff,       0xffffffffffff,     0xffffffffffffff,   UINT64_MAX,
-		UINT64_MAX,         UINT64_MAX,         UINT64_MAX,         UINT64_MAX,         UINT64_MAX,
-		UINT64_MAX,         UINT64_MAX,         UINT64_MAX,
+		0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+		UINT64_MAX, UINT64_MAX,   UINT64_MAX,     UINT64_MAX,       UINT64_MAX, UINT64_MAX,
 	};
 	static const uint64_t high[NK_VIEW_INLINE + 1] = {
-		0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX,
+		0,
+		0,
+		0,
+		0,
+		0,
+		0xff,
+		0xffff,
+		0xffffff,
+		0xffffffff,
+		0xffffffffff,
+		0xffffffffffff,
+		0xffffffffffffff,
+		UINT64_MAX,
 	};
 	const uint8_t *at = bytes, *end = bytes + n_bytes;
 	int64_t i = 0;
@@ -152,7 +162,8 @@ nk_status nk__parquet_views(nk_view *out, int64_t n, const uint8_t *bytes, int64
 		uint32_t length = load32(at);
 		if (length > end - at - 4)
 			return cut_text(err);
-		out[i] = nk_view_make((const char *)at + 4, length, buffer, buffer_offset + (uint32_t)(at + 4 - bytes));
+		out[i] =
+			nk_view_make((const char *)at + 4, length, buffer, buffer_offset + (uint32_t)(at + 4 - bytes));
 		at += 4 + (int64_t)length;
 	}
 	*n_used = at - bytes;
@@ -167,7 +178,8 @@ void nk__parquet_fixed_views(nk_view *out, int64_t n, const uint8_t *bytes, int6
 		                      buffer_offset + (uint32_t)(i * n_each));
 }
 
-nk_status nk__parquet_decimal(void *out, nk_physical physical, const uint8_t *bytes, int64_t n_bytes, nk_error *err)
+nk_status nk__parquet_decimal(void *out, nk_physical physical, const uint8_t *bytes, int64_t n_bytes,
+                              nk_error *err)
 {
 	/* leading bytes that only repeat the sign may be any number */
 	while (n_bytes > 1 && (bytes[0] == 0 || bytes[0] == 255) && (bytes[0] >> 7) == (bytes[1] >> 7)) {
@@ -176,7 +188,8 @@ nk_status nk__parquet_decimal(void *out, nk_physical physical, const uint8_t *by
 	}
 	int64_t n_room = physical == NK_PHYSICAL_I64 ? 8 : 16;
 	if (n_bytes > n_room)
-		return nk_fail(err, NK_COMPUTE, "a Decimal of %lld bytes does not fit its precision", (long long)n_bytes);
+		return nk_fail(err, NK_COMPUTE, "a Decimal of %lld bytes does not fit its precision",
+		               (long long)n_bytes);
 	__int128 value = big_endian(bytes, n_bytes);
 	memcpy(out, &value, (size_t)n_room); /* little-endian: the low half comes first */
 	return NK_OK;
@@ -215,7 +228,8 @@ bool nk__views_are_utf8(const nk_view *views, int64_t n, const uint8_t *base)
 {
 	for (int64_t i = 0; i < n; i++) {
 		const nk_view *view = &views[i];
-		const uint8_t *bytes = view->n_bytes <= NK_VIEW_INLINE ? (const uint8_t *)view->inlined : base + view->offset;
+		const uint8_t *bytes =
+			view->n_bytes <= NK_VIEW_INLINE ? (const uint8_t *)view->inlined : base + view->offset;
 		for (int64_t at = 0; at < view->n_bytes;) {
 			if (view->n_bytes - at >= 8 && (load64(bytes + at) & 0x8080808080808080u) == 0) {
 				at += 8;

@@ -59,7 +59,10 @@ typedef struct parquet_sink {
 	int64_t packed_capacity;
 } parquet_sink;
 
-static nk_status out_of_memory(nk_error *err) { return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for the Parquet file"); }
+static nk_status out_of_memory(nk_error *err)
+{
+	return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for the Parquet file");
+}
 
 static nk_status put(parquet_sink *sink, const void *bytes, int64_t n_bytes, nk_error *err)
 {
@@ -76,13 +79,14 @@ static nk_status put(parquet_sink *sink, const void *bytes, int64_t n_bytes, nk_
 }
 
 /* Write one page; *n_bytes and *n_raw grow by its sizes with the header. */
-static nk_status put_page(parquet_sink *sink, const nk_text *body, nk_page_type type, nk_parquet_encoding encoding,
-                          int64_t n_values, chunk_info *chunk, nk_error *err)
+static nk_status put_page(parquet_sink *sink, const nk_text *body, nk_page_type type,
+                          nk_parquet_encoding encoding, int64_t n_values, chunk_info *chunk, nk_error *err)
 {
 	nk_codec codec = sink->options.codec;
 	int64_t n_room = nk__codec_bound(codec, body->n_bytes), n_packed = 0;
 	NK_TRY(NK_GROW(sink->memory, &sink->packed, &sink->packed_capacity, n_room, err));
-	NK_TRY(nk__codec_compress(codec, (const uint8_t *)body->bytes, body->n_bytes, sink->packed, &n_packed, err));
+	NK_TRY(
+		nk__codec_compress(codec, (const uint8_t *)body->bytes, body->n_bytes, sink->packed, &n_packed, err));
 	NK_TEXT(header);
 	int last = 0, inner = 0;
 	nk__thrift_put_integer(&header, &last, 1, NK_THRIFT_I32, type);
@@ -123,8 +127,8 @@ static bool find_bounds(const nk_array *array, int64_t first, int64_t n, nk_scal
 }
 
 /* Bounds of some values as texts; has_bounds false: there are none. */
-static nk_status put_bounds(const nk_stored *stored, const nk_array *array, int64_t first, int64_t n, nk_text *min, nk_text *max,
-                            bool *has_bounds, nk_error *err)
+static nk_status put_bounds(const nk_stored *stored, const nk_array *array, int64_t first, int64_t n,
+                            nk_text *min, nk_text *max, bool *has_bounds, nk_error *err)
 {
 	nk_scalar least, greatest;
 	*has_bounds = find_bounds(array, first, n, &least, &greatest);
@@ -136,8 +140,9 @@ static nk_status put_bounds(const nk_stored *stored, const nk_array *array, int6
 	return nk_text_finish(max, err);
 }
 
-static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, const nk_array *array, const uint32_t *codes,
-                               int width, int64_t first, int64_t n, uint32_t *scratch, chunk_info *chunk, nk_error *err)
+static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, const nk_array *array,
+                               const uint32_t *codes, int width, int64_t first, int64_t n, uint32_t *scratch,
+                               chunk_info *chunk, nk_error *err)
 {
 	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
 	page_info *page = &chunk->pages[chunk->n_pages++];
@@ -165,15 +170,16 @@ static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, cons
 		nk__plain_encode(&body, stored, array, first, n);
 	}
 	NK_TRY(nk_text_finish(&body, err));
-	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n, chunk, err));
+	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n,
+	                chunk, err));
 	page->n_bytes = (int32_t)(sink->n_written - page->offset);
 	chunk->n_nulls += page->n_nulls;
 	return NK_OK;
 }
 
 /* A page of distinct values, where they are few: then *codes are those of all rows, and *width their bits. */
-static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, const nk_array *array, uint32_t *codes,
-                                int *width, chunk_info *chunk, nk_error *err)
+static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, const nk_array *array,
+                                uint32_t *codes, int *width, chunk_info *chunk, nk_error *err)
 {
 	int64_t n_distinct = -1;
 	NK_TEXT(dictionary);
@@ -192,8 +198,8 @@ static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, con
 	return put_bounds(stored, array, 0, array->n_rows, &chunk->min, &chunk->max, &chunk->has_bounds, err);
 }
 
-static nk_status put_chunk(parquet_sink *sink, const nk_stored *stored, const nk_array *array, chunk_info *chunk,
-                           nk_error *err)
+static nk_status put_chunk(parquet_sink *sink, const nk_stored *stored, const nk_array *array,
+                           chunk_info *chunk, nk_error *err)
 {
 	int64_t n_rows = array->n_rows;
 	NK_AUTO(nk_buffer) codes = NULL;
@@ -204,13 +210,15 @@ static nk_status put_chunk(parquet_sink *sink, const nk_stored *stored, const nk
 	int width;
 	NK_TRY(put_dictionary(sink, stored, array, (uint32_t *)codes->bytes, &width, chunk, err));
 	for (int64_t first = 0; first < n_rows; first += sink->options.page_rows)
-		NK_TRY(put_data_page(sink, stored, array, chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, first,
-		                     NK_MIN(sink->options.page_rows, n_rows - first), (uint32_t *)scratch->bytes, chunk, err));
+		NK_TRY(put_data_page(
+			sink, stored, array, chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, first,
+			NK_MIN(sink->options.page_rows, n_rows - first), (uint32_t *)scratch->bytes, chunk, err));
 	return NK_OK;
 }
 
 /* n levels of at most `most` behind their length, as pages of version 1 have them. */
-static nk_status put_levels(nk_text *out, const uint8_t *levels, int64_t n, int most, uint32_t *scratch, nk_error *err)
+static nk_status put_levels(nk_text *out, const uint8_t *levels, int64_t n, int most, uint32_t *scratch,
+                            nk_error *err)
 {
 	if (most == 0)
 		return NK_OK;
@@ -226,14 +234,16 @@ static nk_status put_levels(nk_text *out, const uint8_t *levels, int64_t n, int 
 }
 
 /* Entries [first, first + n), whose values are [value, value + n_values). */
-static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries, const uint32_t *codes,
-                                 int width, int64_t row, int64_t first, int64_t n, int64_t value, int64_t n_values,
-                                 uint32_t *scratch, chunk_info *chunk, nk_error *err)
+static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries,
+                                 const uint32_t *codes, int width, int64_t row, int64_t first, int64_t n,
+                                 int64_t value, int64_t n_values, uint32_t *scratch, chunk_info *chunk,
+                                 nk_error *err)
 {
 	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
 	page_info *page = &chunk->pages[chunk->n_pages++];
 	*page = (page_info){.offset = sink->n_written, .first_row = row, .n_values = n, .n_nulls = n - n_values};
-	NK_TRY(put_bounds(&leaf->stored, entries->values, value, n_values, &page->min, &page->max, &page->has_bounds, err));
+	NK_TRY(put_bounds(&leaf->stored, entries->values, value, n_values, &page->min, &page->max,
+	                  &page->has_bounds, err));
 	NK_TEXT(body);
 	NK_TRY(put_levels(&body, entries->repetitions->bytes + first, n, leaf->repetition_max, scratch, err));
 	NK_TRY(put_levels(&body, entries->definitions->bytes + first, n, leaf->definition_max, scratch, err));
@@ -244,15 +254,16 @@ static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const 
 		nk__plain_encode(&body, &leaf->stored, entries->values, value, n_values);
 	}
 	NK_TRY(nk_text_finish(&body, err));
-	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n, chunk, err));
+	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n,
+	                chunk, err));
 	page->n_bytes = (int32_t)(sink->n_written - page->offset);
 	chunk->n_nulls += page->n_nulls;
 	return NK_OK;
 }
 
 /* Pages begin with rows. */
-static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries, chunk_info *chunk,
-                                  nk_error *err)
+static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const nk_leaf_entries *entries,
+                                  chunk_info *chunk, nk_error *err)
 {
 	NK_AUTO(nk_buffer) codes = NULL;
 	NK_AUTO(nk_buffer) scratch = NULL;
@@ -260,7 +271,8 @@ static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const
 	NK_TRY(nk_buffer_new(sink->memory, 4 * entries->n, &scratch, err));
 	chunk->n_values = entries->n;
 	int width;
-	NK_TRY(put_dictionary(sink, &leaf->stored, entries->values, (uint32_t *)codes->bytes, &width, chunk, err));
+	NK_TRY(
+		put_dictionary(sink, &leaf->stored, entries->values, (uint32_t *)codes->bytes, &width, chunk, err));
 	const uint8_t *repetitions = entries->repetitions->bytes, *definitions = entries->definitions->bytes;
 	int64_t row = 0, value = 0;
 	for (int64_t first = 0; first < entries->n;) {
@@ -270,7 +282,8 @@ static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const
 			n_values += definitions[end] == leaf->definition_max;
 			end++;
 		}
-		NK_TRY(put_nested_page(sink, leaf, entries, chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, row,
+		NK_TRY(put_nested_page(sink, leaf, entries,
+		                       chunk->has_dictionary ? (const uint32_t *)codes->bytes : NULL, width, row,
 		                       first, end - first, value, n_values, (uint32_t *)scratch->bytes, chunk, err));
 		first = end;
 		row += n_rows;
@@ -279,7 +292,8 @@ static nk_status put_nested_pages(parquet_sink *sink, const nk_leaf *leaf, const
 	return NK_OK;
 }
 
-static nk_status put_leaf(parquet_sink *sink, const nk_leaf *leaf, nk_array *column, chunk_info *chunk, nk_error *err)
+static nk_status put_leaf(parquet_sink *sink, const nk_leaf *leaf, nk_array *column, chunk_info *chunk,
+                          nk_error *err)
 {
 	if (leaf->n_steps == 0)
 		return put_chunk(sink, &leaf->stored, column, chunk, err);
@@ -315,7 +329,8 @@ static nk_status put_group(parquet_sink *sink, nk_error *err)
 		return NK_OK;
 	NK_TRY(NK_GROW(sink->memory, &sink->groups, &sink->groups_capacity, sink->n_groups + 1, err));
 	group_info *group = &sink->groups[sink->n_groups];
-	*group = (group_info){.n_rows = sink->n_rows, .chunks = calloc((size_t)sink->n_leaves + 1, sizeof(chunk_info))};
+	*group = (group_info){.n_rows = sink->n_rows,
+	                      .chunks = calloc((size_t)sink->n_leaves + 1, sizeof(chunk_info))};
 	if (!group->chunks)
 		return out_of_memory(err);
 	sink->n_groups++;
@@ -404,8 +419,7 @@ static void describe_logical(nk_text *out, int *last, const nk_dtype *dtype, int
 		nk__thrift_put_stop(out);
 		break;
 	}
-	default:
-		break;
+	default: break;
 	}
 	nk__thrift_put_stop(out);
 	nk__thrift_put_stop(out);
@@ -419,7 +433,8 @@ static int n_elements(const nk_dtype *dtype)
 	return n;
 }
 
-static void describe_group(nk_text *out, const char *name, nk_repetition repetition, int n_children, int logical)
+static void describe_group(nk_text *out, const char *name, nk_repetition repetition, int n_children,
+                           int logical)
 {
 	enum { CONVERTED_LIST = 3 };
 	int last = 0;
@@ -434,7 +449,8 @@ static void describe_group(nk_text *out, const char *name, nk_repetition repetit
 }
 
 /* An element and those below it; *leaf is the next leaf of the file. */
-static void describe_element(parquet_sink *sink, nk_text *out, const char *name, const nk_dtype *dtype, int *leaf)
+static void describe_element(parquet_sink *sink, nk_text *out, const char *name, const nk_dtype *dtype,
+                             int *leaf)
 {
 	if (dtype->physical == NK_PHYSICAL_LIST) {
 		describe_group(out, name, NK_OPTIONAL, 1, NK_PARQUET_LIST);
@@ -566,15 +582,16 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 		return out_of_memory(err);
 	for (int i = 0; i < schema->n_fields; i++) {
 		int n;
-		nk_status status =
-			nk__leaves_of(schema->fields[i].dtype, schema->fields[i].name, i, &sink->leaves[sink->n_leaves], &n, err);
+		nk_status status = nk__leaves_of(schema->fields[i].dtype, schema->fields[i].name, i,
+		                                 &sink->leaves[sink->n_leaves], &n, err);
 		if (status != NK_OK)
 			return nk_error_context(err, status, "column '%s'", schema->fields[i].name);
 		sink->n_leaves += n;
 	}
 	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (sink->descriptor < 0)
-		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno), sink->path);
+		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno),
+		               sink->path);
 	return put(sink, "PAR1", 4, err);
 }
 
@@ -649,7 +666,8 @@ static void sink_free(nk_sink *base)
 static const nk_sink_ops sink_ops = {
 	.open = sink_open, .write = sink_write, .finish = sink_finish, .free = sink_free};
 
-nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *options, nk_sink **out, nk_error *err)
+nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *options, nk_sink **out,
+                              nk_error *err)
 {
 	parquet_sink *sink = calloc(1, sizeof *sink);
 	if (!sink)
