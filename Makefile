@@ -99,6 +99,7 @@ gen: install
 
 fmt: setup
 	@git ls-files '*.c' '*.h' | xargs -r clang-format -i --style=file
+	@ruff format --quiet .
 
 lint: install
 	@$(PYTHON) tools/lint

@@ -1,4 +1,5 @@
-"""Parquet and Arrow files cut short or with bytes changed: an error of the engine or an answer, never a crash or a hang.
+"""Parquet and Arrow files cut short or with bytes changed: an error of the engine or an answer, never a crash or a
+hang.
 
 The reading happens in a process of its own, which notes every attempt before it makes it, so that a crash names
 the damage that caused it. Seeds are fixed: a failure repeats.

@@ -1,9 +1,8 @@
 """Arrow layouts that pyarrow writes and Polars does not read: growing dictionaries, list views, run-end encoding."""
 
+import pyarrow as pa
+import pyarrow.ipc as ipc
 import pytest
-
-pa = pytest.importorskip("pyarrow")
-ipc = pytest.importorskip("pyarrow.ipc")
 
 import nanuk as pl
 
@@ -48,7 +47,9 @@ def test_list_views(stream, large):
     items = pa.array([1, 2, None, 4, 5, 6], pa.int16())
     offsets, sizes = [4, 0, 0, 2, 1, 6], [2, 3, 0, 2, 2, 0]
     kind, width = (pa.LargeListViewArray, pa.int64()) if large else (pa.ListViewArray, pa.int32())
-    array = kind.from_arrays(pa.array(offsets, width), pa.array(sizes, width), items, mask=pa.array([False] * 4 + [True, False]))
+    array = kind.from_arrays(
+        pa.array(offsets, width), pa.array(sizes, width), items, mask=pa.array([False] * 4 + [True, False])
+    )
     texts = kind.from_arrays(pa.array(offsets, width), pa.array(sizes, width), items.cast(pa.utf8()))
     batch = pa.record_batch({"l": array, "t": texts})
     frame = read(written(batch.schema, [batch, batch.slice(1, 3)], stream), stream)

@@ -169,9 +169,9 @@ def q8(t):
         )
         .group_by("o_year")
         .agg(
-            (
-                pl.when(col("nation") == "BRAZIL").then(col("volume")).otherwise(0).sum() / col("volume").sum()
-            ).alias("mkt_share")
+            (pl.when(col("nation") == "BRAZIL").then(col("volume")).otherwise(0).sum() / col("volume").sum()).alias(
+                "mkt_share"
+            )
         )
         .sort("o_year")
     )
@@ -190,9 +190,9 @@ def q9(t):
         .select(
             col("n_name").alias("nation"),
             col("o_orderdate").dt.year().alias("o_year"),
-            (
-                col("l_extendedprice") * (1 - col("l_discount")) - col("ps_supplycost") * col("l_quantity")
-            ).alias("amount"),
+            (col("l_extendedprice") * (1 - col("l_discount")) - col("ps_supplycost") * col("l_quantity")).alias(
+                "amount"
+            ),
         )
         .group_by("nation", "o_year")
         .agg(col("amount").sum().alias("sum_profit"))

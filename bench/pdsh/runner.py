@@ -101,9 +101,7 @@ def _wait(process, watch, limit):
 
 def compare_engines(engines, query, scale, schema, n_threads, repeat, runs):
     """{label: Outcome} of one query: a watched round, then `repeat` timed rounds, engines in turn."""
-    outcomes = {
-        engine.label: run_worker(engine, query, scale, schema, n_threads, watch=True) for engine in engines
-    }
+    outcomes = {engine.label: run_worker(engine, query, scale, schema, n_threads, watch=True) for engine in engines}
     for outcome in outcomes.values():
         outcome.seconds = None
     for _ in range(repeat):

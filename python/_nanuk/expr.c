@@ -302,7 +302,7 @@ static int op_bool(PyObject *self)
 		PyExc_TypeError,
 		"the truth value of an Expr is ambiguous\n\nYou probably got here by using a Python standard library "
 		"function instead of the native expressions API.\nInstead of `and`, `or` and `not` use `&`, `|` and "
-	    "`~`.");
+		"`~`.");
 	return -1;
 }
 

@@ -1,8 +1,8 @@
 """nanuk: DataFrames and queries on Arrow data, with the API of Polars.
 
-    import nanuk as pl
+import nanuk as pl
 
-    pl.scan_parquet("lineitem.parquet").filter(pl.col("l_quantity") > 30).select(pl.len()).collect()
+pl.scan_parquet("lineitem.parquet").filter(pl.col("l_quantity") > 30).select(pl.len()).collect()
 """
 
 from nanuk import _nanuk, exceptions
@@ -207,19 +207,20 @@ def __dir__():
 
 
 __all__ = [
-    "Array", "Binary", "Boolean", "Categorical", "CompatLevel", "Config", "DataFrame", "DataType", "Date", "Datetime", "Decimal",
-    "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16", "Int32", "Int64", "Int8",
-    "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "SQLContext", "Schema", "Series", "String", "Struct",
-    "Time", "UInt128", "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "align_frames", "all",
-    "all_horizontal", "any", "any_horizontal", "approx_n_unique", "arange", "arctan2", "arg_sort_by", "arg_where",
-    "build_info", "business_day_count", "coalesce", "col", "collect_all", "concat", "concat_list", "concat_str",
-    "corr", "count", "cov", "cum_count", "cum_sum", "date", "date_range", "date_ranges", "datetime", "datetime_range",
-    "datetime_ranges", "duration", "element", "exceptions", "exclude", "field", "first", "fold", "format",
-    "from_arrow", "from_dict", "from_dicts", "from_epoch", "from_numpy", "from_pandas", "from_records",
+    "Array", "Binary", "Boolean", "Categorical", "CompatLevel", "Config", "DataFrame", "DataType", "Date", "Datetime",
+    "Decimal", "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16", "Int32",
+    "Int64", "Int8", "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "SQLContext", "Schema", "Series",
+    "String", "Struct", "Time", "UInt128", "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8", "align_frames",
+    "all", "all_horizontal", "any", "any_horizontal", "approx_n_unique", "arange", "arctan2", "arg_sort_by",
+    "arg_where", "build_info", "business_day_count", "coalesce", "col", "collect_all", "concat", "concat_list",
+    "concat_str", "corr", "count", "cov", "cum_count", "cum_sum", "date", "date_range", "date_ranges", "datetime",
+    "datetime_range", "datetime_ranges", "duration", "element", "exceptions", "exclude", "field", "first", "fold",
+    "format", "from_arrow", "from_dict", "from_dicts", "from_epoch", "from_numpy", "from_pandas", "from_records",
     "get_index_type", "head", "implode", "int_range", "int_ranges", "last", "len", "linear_space", "linear_spaces",
     "list", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "merge_sorted", "min",
-    "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_ipc", "read_ipc_schema", "read_ipc_stream", "read_parquet", "read_parquet_schema",
-    "reduce", "repeat", "scan_csv", "scan_ipc", "scan_parquet", "select", "set_random_seed", "show_versions", "sql", "sql_expr",
-    "std", "struct", "sum", "sum_horizontal", "tail", "thread_pool_size", "time", "time_range", "time_ranges",
-    "union", "var", "when", "zeros",
+    "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_ipc", "read_ipc_schema",
+    "read_ipc_stream", "read_parquet", "read_parquet_schema", "reduce", "repeat", "scan_csv", "scan_ipc",
+    "scan_parquet", "select", "set_random_seed", "show_versions", "sql", "sql_expr", "std", "struct", "sum",
+    "sum_horizontal", "tail", "thread_pool_size", "time", "time_range", "time_ranges", "union", "var", "when",
+    "zeros",
 ]  # fmt: skip

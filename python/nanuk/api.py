@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_RESERVED = frozenset(("arr", "bin", "cat", "dt", "ext", "list", "map", "meta", "name", "plot", "str", "struct", "style"))
+_RESERVED = frozenset(
+    ("arr", "bin", "cat", "dt", "ext", "list", "map", "meta", "name", "plot", "str", "struct", "style")
+)
 
 
 class _Namespace:

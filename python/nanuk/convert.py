@@ -51,7 +51,9 @@ def series_of(name, values, dtype=None, *, strict: bool = True, nan_to_null: boo
         series = _nanuk.import_series(values)
         series = series._rename(name) if name is not None else series
         return series if dtype is None or dtype == series.dtype else series.cast(dtype, strict=strict)
-    if isinstance(values, (dict, set, frozenset)) or not (hasattr(values, "__iter__") or hasattr(values, "__getitem__")):
+    if isinstance(values, (dict, set, frozenset)) or not (
+        hasattr(values, "__iter__") or hasattr(values, "__getitem__")
+    ):
         msg = f"Series constructor called with unsupported type {type(values).__name__!r} for the `values` parameter"
         raise TypeError(msg)
     return _from_list(name or "", list(values), dtype, strict)
@@ -74,7 +76,9 @@ def _from_list(name: str, values, dtype, strict: bool):
     elif text is not None and text[:8] == "Datetime" and getattr(first, "tzinfo", None) is not None:
         if getattr(dtype, "time_zone", None) is None:
             series = _nanuk.series_from_list(name, values, None, strict)
-            return series.cast(type(dtype)(dtype.time_unit, series.dtype.time_zone)) if series.dtype != dtype else series
+            return (
+                series.cast(type(dtype)(dtype.time_unit, series.dtype.time_zone)) if series.dtype != dtype else series
+            )
     if first is not None and text is not None and dtype.is_nested() and not is_several(first):
         if not isinstance(first, (dict, _nanuk.Series)) and not hasattr(first, "__len__"):
             msg = f"object of type {type(first).__name__!r} has no len()"
@@ -200,7 +204,9 @@ def frame_columns(data, schema, *, schema_overrides, strict: bool, orient, infer
                 msg = "the given column-schema names do not match the data dictionary"
                 raise ValueError(msg)
             data = {name: data[name] for name in names}
-        columns = _dict_columns(data, dtypes | _overrides(schema_overrides, names or list(data)), names, strict, nan_to_null)
+        columns = _dict_columns(
+            data, dtypes | _overrides(schema_overrides, names or list(data)), names, strict, nan_to_null
+        )
     elif isinstance(data, _nanuk.Frame):
         columns = data.get_columns()
         if not columns:
@@ -250,8 +256,10 @@ def _dict_columns(data, dtypes: dict, names: list[str], strict: bool, nan_to_nul
             msg = f"column names must be strings, got {name!r}"
             raise TypeError(msg)
         dtype = dtypes.get(renamed.get(name, name))
-        if isinstance(values, (list, tuple, _nanuk.Series)) or _is_array(values) or (
-            not isinstance(values, (str, bytes, dict, _nanuk.Expr)) and hasattr(values, "__iter__")
+        if (
+            isinstance(values, (list, tuple, _nanuk.Series))
+            or _is_array(values)
+            or (not isinstance(values, (str, bytes, dict, _nanuk.Expr)) and hasattr(values, "__iter__"))
         ):
             series = series_of(name, values, dtype, strict=strict, nan_to_null=nan_to_null)
             height = len(series) if height is None else height
@@ -304,7 +312,7 @@ def _sequence_columns(data: list, names, dtypes, strict: bool, orient, infer_sch
             from nanuk.exceptions import DataOrientationWarning
 
             warnings.warn(
-                'Row orientation inferred during DataFrame construction. Explicitly specify the orientation by passing '
+                "Row orientation inferred during DataFrame construction. Explicitly specify the orientation by passing "
                 '`orient="row"` to silence this warning.',
                 DataOrientationWarning,
                 stacklevel=4,

@@ -330,7 +330,7 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
         if index is None and by_predicate is None:
             if self.height != 1:
                 msg = (
-                    "can only call `.row()` without \"index\" or \"by_predicate\" values if the DataFrame has a single "
+                    'can only call `.row()` without "index" or "by_predicate" values if the DataFrame has a single '
                     f"row; shape={self.shape!r}"
                 )
                 raise ValueError(msg)

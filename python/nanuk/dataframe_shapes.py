@@ -33,7 +33,9 @@ class DataFrameShapes:
             plan, on, on_columns, index, values, aggregate_function, maintain_order, separator, column_naming
         )._collect()  # fmt: skip
 
-    def transpose(self, *, include_header: bool = False, header_name: str = "column", column_names=None) -> DataFrameShapes:
+    def transpose(
+        self, *, include_header: bool = False, header_name: str = "column", column_names=None
+    ) -> DataFrameShapes:
         """Rows as columns, in the common dtype of all columns; named by an iterable or by the values of a column."""
         from nanuk.reshape import transpose
 
@@ -139,9 +141,7 @@ class DataFrameShapes:
         from nanuk.statistics import corr
 
         names = self._names
-        rows = [
-            self._plan()._select([corr(a, b).alias(b) for b in names], True)._collect() for a in names
-        ]
+        rows = [self._plan()._select([corr(a, b).alias(b) for b in names], True)._collect() for a in names]
         result = rows[0]
         for row in rows[1:]:
             result = result.vstack(row)

@@ -166,7 +166,9 @@ class Removed:
 
 def argument_removed(name: str, instead: str | None = None) -> ArgumentRemovedError:
     """The error for an argument that version 2.0 removed."""
-    return ArgumentRemovedError(f"the argument `{name}` was removed in version 2.0" + (f"; use {instead}" if instead else ""))
+    return ArgumentRemovedError(
+        f"the argument `{name}` was removed in version 2.0" + (f"; use {instead}" if instead else "")
+    )
 
 
 __all__ = [name for name in dir() if name.endswith(("Error", "Warning", "Exception"))]

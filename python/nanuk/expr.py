@@ -292,7 +292,8 @@ class Expr(_nanuk.Expr, ExprRows, ExprMath, ExprStats, ExprWindows):
     def fill_null(self, value=None, strategy: str | None = None, limit: int | None = None) -> Expr:
         """A value, or by a strategy another of the column, in place of nulls.
 
-        Strategies: "forward", "backward", "min", "max", "mean", "zero", "one". Raises ValueError unless one of value and
+        Strategies: "forward", "backward", "min", "max", "mean", "zero", "one". Raises ValueError unless one of value
+            and
         strategy is given, or for a limit of another strategy than the first two.
         """
         if value is not None and strategy is not None:
@@ -419,7 +420,8 @@ class Expr(_nanuk.Expr, ExprRows, ExprMath, ExprStats, ExprWindows):
     ) -> Expr:
         """The expression within groups of rows with equal keys, brought back to the rows; text means columns.
 
-        `order_by` orders the rows of a group beforehand. `mapping_strategy`: "group_to_rows" puts each result at its row,
+        `order_by` orders the rows of a group beforehand. `mapping_strategy`: "group_to_rows" puts each result at its
+        row,
         "join" gives every row the List of its group's results, "explode" strings the groups' results together; one
         value a group is repeated.
 
@@ -446,7 +448,9 @@ class Expr(_nanuk.Expr, ExprRows, ExprMath, ExprStats, ExprWindows):
         """`function(self, dtype)`, once the dtype is known."""
         raise NotImplementedError("`pipe_with_dtype` is not implemented yet")
 
-    def map_batches(self, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False) -> Expr:
+    def map_batches(
+        self, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False
+    ) -> Expr:
         """A Python function of the whole column, as a Series."""
         raise NotImplementedError("`map_batches` is not implemented yet")
 

@@ -39,7 +39,8 @@ class ExprMath:
     def is_close(self, other, *, abs_tol: float = 0.0, rel_tol: float = 1e-09, nans_equal: bool = False):
         """Whether values are within tolerances of others: rel_tol of the larger one, or abs_tol.
 
-        Infinities are close to themselves, NaN only with `nans_equal`. Raises ComputeError for a tolerance that makes no
+        Infinities are close to themselves, NaN only with `nans_equal`. Raises ComputeError for a tolerance that makes
+        no
         sense.
         """
         if abs_tol < 0 or not 0 <= rel_tol < 1:

@@ -42,7 +42,6 @@ class ExprName:
         """The column's name in capital letters."""
         return self._expr._rename("to_uppercase")
 
-
     def map(self, function):
         """The name that a Python function makes of the column's name.
 

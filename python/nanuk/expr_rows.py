@@ -77,7 +77,8 @@ class ExprRows:
         """The values from one position to another, as far as there are any; both are expressions of one number."""
         n = self._length()
         start, end = (
-            _nanuk.call("min_horizontal", _nanuk.call("max_horizontal", place, _nanuk.lit(0)), n) for place in (start, end)
+            _nanuk.call("min_horizontal", _nanuk.call("max_horizontal", place, _nanuk.lit(0)), n)
+            for place in (start, end)
         )
         return self._call("gather", _nanuk.call("int_range", start, end))
 

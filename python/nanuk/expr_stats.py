@@ -19,7 +19,9 @@ class ExprStats:
         """The most frequent values; all of them when several are."""
         return self._call("mode", maintain_order=maintain_order)
 
-    def approx_quantile(self, quantile, *, method: str = "auto", error: float = 0.001, error_tightness: str = "empirical"):
+    def approx_quantile(
+        self, quantile, *, method: str = "auto", error: float = 0.001, error_tightness: str = "empirical"
+    ):
         """About a quantile; here it is exact."""
         return self.quantile(quantile)
 
@@ -50,7 +52,9 @@ class ExprStats:
         if not bias:
             n = n._call("cast", dtype=_Float64)
             n1, n2, n3 = (n._call("sub", i) for i in (1, 2, 3))
-            scaled = n._call("mul", n)._call("sub", 1)._call("mul", result)._call("sub", n1._call("mul", n1)._call("mul", 3))
+            scaled = (
+                n._call("mul", n)._call("sub", 1)._call("mul", result)._call("sub", n1._call("mul", n1)._call("mul", 3))
+            )
             corrected = scaled._call("truediv", n2._call("mul", n3))._call("add", 3)
             result = _nanuk.call("when", n._call("gt", 3), corrected, _nanuk.lit(None))
         return result._call("sub", 3.0) if fisher else result
@@ -65,7 +69,9 @@ class ExprStats:
         p = self._call("truediv", self._call("sum")) if normalize else self
         return p._call("mul", p.log(base))._call("sum")._call("neg")
 
-    def value_counts(self, *, sort: bool = False, parallel: bool = False, name: str | None = None, normalize: bool = False):
+    def value_counts(
+        self, *, sort: bool = False, parallel: bool = False, name: str | None = None, normalize: bool = False
+    ):
         """Each different value with how often it occurs, as a Struct; the share of all with `normalize`."""
         return self._call(
             "value_counts", sort=sort, name=name or ("proportion" if normalize else "count"), normalize=normalize
@@ -100,7 +106,8 @@ class ExprStats:
     def replace(self, old, new=_NO_DEFAULT):
         """Other values in place of some: `replace({1: 10})`, or lists of old and new ones; the dtype stays.
 
-        Raises InvalidOperationError for lists of different lengths, for old values that repeat, and for new ones that do
+        Raises InvalidOperationError for lists of different lengths, for old values that repeat, and for new ones that
+        do
         not fit the dtype.
         """
         old, new = _old_and_new(old, new)

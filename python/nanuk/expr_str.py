@@ -147,7 +147,8 @@ class ExprStr:
     def split(self, by, *, inclusive: bool = False, literal: bool = True, strict: bool = True):
         """The pieces between occurrences of a text, as a list; without `literal`, of a regular expression.
 
-        `inclusive` leaves the separator at the end of its piece. A bad expression raises ComputeError, or gives null unless
+        `inclusive` leaves the separator at the end of its piece. A bad expression raises ComputeError, or gives null
+        unless
         `strict`.
         """
         by = _nanuk.lit(by) if isinstance(by, str) or by is None else by

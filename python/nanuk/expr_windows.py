@@ -69,7 +69,9 @@ class ExprWindows:
             from random import getrandbits
 
             seed = getrandbits(63)
-        return self._call("rank", method=method, descending=descending, seed=None if seed is None else seed & (1 << 63) - 1)
+        return self._call(
+            "rank", method=method, descending=descending, seed=None if seed is None else seed & (1 << 63) - 1
+        )
 
     def forward_fill(self, limit: int | None = None):
         """The last value before a null in its place, at most so often in a row."""
@@ -97,7 +99,13 @@ class ExprWindows:
                          min_samples: int | None = None, center: bool = False):  # fmt: skip
         """Quantiles of the last values."""
         return self._rolling(
-            "rolling_quantile", window_size, weights, min_samples, center, quantile=float(quantile), interpolation=interpolation
+            "rolling_quantile",
+            window_size,
+            weights,
+            min_samples,
+            center,
+            quantile=float(quantile),
+            interpolation=interpolation,
         )
 
     def rolling_rank(self, window_size: int, method: str = "average", *, seed: int | None = None,
@@ -105,7 +113,9 @@ class ExprWindows:
         """Rank of each value among the last ones."""
         return self._rolling("rolling_rank", window_size, None, min_samples, center, method=method, seed=seed)
 
-    def rolling_skew(self, window_size: int, *, bias: bool = True, min_samples: int | None = None, center: bool = False):
+    def rolling_skew(
+        self, window_size: int, *, bias: bool = True, min_samples: int | None = None, center: bool = False
+    ):
         """Skewness of the last values."""
         return self._rolling("rolling_skew", window_size, None, min_samples, center, bias=bias)
 
@@ -114,7 +124,9 @@ class ExprWindows:
         """Kurtosis of the last values."""
         return self._rolling("rolling_kurtosis", window_size, None, min_samples, center, fisher=fisher, bias=bias)
 
-    def rolling_map(self, function, window_size: int, weights=None, *, min_samples: int | None = None, center: bool = False):
+    def rolling_map(
+        self, function, window_size: int, weights=None, *, min_samples: int | None = None, center: bool = False
+    ):
         """A Python function of the last values, as a Series."""
         raise NotImplementedError("`rolling_map` is not implemented yet")
 
@@ -129,7 +141,13 @@ class ExprWindows:
                             min_samples: int = 1, closed: str = "right"):  # fmt: skip
         """Quantiles of the values within a period of another column."""
         return self._rolling_by(
-            "rolling_quantile_by", by, window_size, min_samples, closed, quantile=float(quantile), interpolation=interpolation
+            "rolling_quantile_by",
+            by,
+            window_size,
+            min_samples,
+            closed,
+            quantile=float(quantile),
+            interpolation=interpolation,
         )
 
     def rolling_rank_by(self, by, window_size, method: str = "average", *, seed: int | None = None, min_samples: int = 1,
@@ -157,7 +175,9 @@ class ExprWindows:
         return self._call("ewm_mean", alpha=_alpha(com, span, half_life, alpha), adjust=adjust, min_samples=min_samples,
                           ignore_nulls=ignore_nulls)  # fmt: skip
 
-    def ewm_sum(self, *, com=None, span=None, half_life=None, alpha=None, min_samples: int = 1, ignore_nulls: bool = False):
+    def ewm_sum(
+        self, *, com=None, span=None, half_life=None, alpha=None, min_samples: int = 1, ignore_nulls: bool = False
+    ):
         """Exponentially weighted sum; see ewm_mean."""
         return self._call("ewm_sum", alpha=_alpha(com, span, half_life, alpha), min_samples=min_samples,
                           ignore_nulls=ignore_nulls)  # fmt: skip
@@ -230,7 +250,9 @@ def _plain_rolling(function: str, doc: str):
 
 
 def _ddof_rolling(function: str, doc: str):
-    def method(self, window_size: int, weights=None, *, min_samples: int | None = None, center: bool = False, ddof: int = 1):
+    def method(
+        self, window_size: int, weights=None, *, min_samples: int | None = None, center: bool = False, ddof: int = 1
+    ):
         return self._rolling(function, window_size, weights, min_samples, center, ddof=ddof)
 
     return _named(method, function, doc)

@@ -56,7 +56,9 @@ class MemoryFiles:
 
     def __enter__(self) -> list[str]:
         try:
-            return [path_text(source) if is_path(source) else self.put(self.contents(source)) for source in self.sources]
+            return [
+                path_text(source) if is_path(source) else self.put(self.contents(source)) for source in self.sources
+            ]
         except BaseException:
             self.__exit__()
             raise

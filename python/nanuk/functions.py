@@ -68,7 +68,11 @@ def lit(value, dtype=None, *, allow_object: bool = False) -> Expr:
         from nanuk.series import Series
 
         value = Series("literal", value)
-    elif not isinstance(value, (_nanuk.Expr, _nanuk.Series)) and hasattr(value, "value") and hasattr(value, "_sort_order_"):
+    elif (
+        not isinstance(value, (_nanuk.Expr, _nanuk.Series))
+        and hasattr(value, "value")
+        and hasattr(value, "_sort_order_")
+    ):
         value = value.value
     if isinstance(value, dict):
         from nanuk.series import Series

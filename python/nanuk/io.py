@@ -56,7 +56,9 @@ def scan_parquet(
         storage_options=storage_options,
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "read"):
-        return read_parquet(source, n_rows=n_rows, row_index_name=row_index_name, row_index_offset=row_index_offset)._plan()
+        return read_parquet(
+            source, n_rows=n_rows, row_index_name=row_index_name, row_index_offset=row_index_offset
+        )._plan()
     return _nanuk.scan_parquet(_paths(source), row_index_name, row_index_offset, 0 if n_rows is None else n_rows + 1)
 
 

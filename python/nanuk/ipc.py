@@ -73,8 +73,10 @@ def scan_ipc(
     Only the columns and record batches that the query needs are touched. Uncompressed data is used where it lies in the
     mapped files, which must not be changed while results refer to it. Bytes and open files are read at once.
 
-    When the query runs or its schema is asked for, raises FileNotFoundError for a file that does not exist, ComputeError
-    for one that is no Arrow file or is damaged, InvalidOperationError for Arrow types without a counterpart, SchemaError
+    When the query runs or its schema is asked for, raises FileNotFoundError for a file that does not exist,
+    ComputeError
+    for one that is no Arrow file or is damaged, InvalidOperationError for Arrow types without a counterpart,
+    SchemaError
     and ColumnNotFoundError for files that differ.
     """
     _refuse_hive(hive_partitioning, hive_schema)

@@ -480,7 +480,8 @@ class LazyFrame(_nanuk.Plan):
         how: "inner", "left", "right", "full", "semi", "anti" or "cross". Keys are `on`, or `left_on` and `right_on`:
         names or expressions. Null keys match only with `nulls_equal`. Columns of the right that exist on the left get
         the suffix. `validate` ("1:m", "m:1", "1:1") raises ComputeError for keys that repeat. Rows come in any order
-        unless `maintain_order` is "left", "right", "left_right" or "right_left". Raises ValueError for arguments that do
+        unless `maintain_order` is "left", "right", "left_right" or "right_left". Raises ValueError for arguments that
+        do
         not go together, TypeError when `other` is no LazyFrame.
         """
         if not isinstance(other, LazyFrame):
@@ -571,10 +572,6 @@ class LazyFrame(_nanuk.Plan):
     def interpolate(self) -> LazyFrame:
         """Values on straight lines in place of nulls; see Expr.interpolate."""
         return self._select([_nanuk.col("*").interpolate()], False)
-
-    def clear(self, n: int = 0) -> LazyFrame:
-        """No rows, or n rows of nulls, of the same schema."""
-        return self._empty().clear(n).lazy()
 
     def explode(self, columns, *more_columns, empty_as_null: bool = False, keep_nulls: bool = True) -> LazyFrame:
         """A row for each item of lists, beside the values of the other columns."""
@@ -761,5 +758,6 @@ def _join_keys(on, how: str, left_on, right_on) -> tuple[list, list]:
         msg = f"'{missing}' is required when the other side's keys are given"
         raise ValueError(msg)
     return flatten(left_on), flatten(right_on)
+
 
 add_methods(LazyFrame)

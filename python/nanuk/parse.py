@@ -59,8 +59,11 @@ def parse_predicates(predicates: tuple, constraints: dict) -> list:
             from nanuk.series import Series
 
             items.append(Series("", predicate))
-        elif predicate is None or isinstance(predicate, (dict, float)) or type(predicate) is int or (
-            isinstance(predicate, _nanuk.Series) and predicate._dtype_text not in ("Boolean", "Null")
+        elif (
+            predicate is None
+            or isinstance(predicate, (dict, float))
+            or type(predicate) is int
+            or (isinstance(predicate, _nanuk.Series) and predicate._dtype_text not in ("Boolean", "Null"))
         ):
             msg = f"invalid predicate for `filter`: {predicate!r}"
             raise TypeError(msg)

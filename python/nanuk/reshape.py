@@ -36,7 +36,8 @@ def unpivot(plan, on, index, variable_name: str | None, value_name: str | None):
     else:
         cast = lambda column: column  # noqa: E731
     parts = [
-        plan._select([*kept, _nanuk.lit(name).alias(variable), cast(_nanuk.col(name)).alias(value)], False) for name in on
+        plan._select([*kept, _nanuk.lit(name).alias(variable), cast(_nanuk.col(name)).alias(value)], False)
+        for name in on
     ]
     return parts[0] if len(parts) == 1 else _nanuk.concat(parts, "vertical")
 

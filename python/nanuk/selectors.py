@@ -1,4 +1,5 @@
-"""Selectors choose columns by name, dtype or position. They combine as sets among themselves with `|`, `&`, `-`, `^` and
+"""Selectors choose columns by name, dtype or position. They combine as sets among themselves with `|`, `&`, `-`, `^`
+and
 `~`; beside anything else they are ordinary expressions."""
 
 from __future__ import annotations
@@ -242,7 +243,9 @@ def expand_selector(target, selector, *, strict: bool = True) -> tuple[str, ...]
 
     Raises TypeError for an expression that is no selector, with `strict`.
     """
-    if strict and not (isinstance(selector, Selector) or (isinstance(selector, _nanuk.Expr) and selector._is_selector())):
+    if strict and not (
+        isinstance(selector, Selector) or (isinstance(selector, _nanuk.Expr) and selector._is_selector())
+    ):
         msg = f"expected a selector; found {selector!r} instead."
         raise TypeError(msg)
     if isinstance(target, dict):

@@ -605,7 +605,11 @@ class Series(_nanuk.Series):
         from nanuk import datatypes
 
         low, high = self.min() or 0, self.max() or 0
-        names = ("UInt8", "UInt16", "UInt32", "UInt64") if dtype.is_unsigned_integer() else ("Int8", "Int16", "Int32", "Int64")
+        names = (
+            ("UInt8", "UInt16", "UInt32", "UInt64")
+            if dtype.is_unsigned_integer()
+            else ("Int8", "Int16", "Int32", "Int64")
+        )
         for name, bits in zip(names, (8, 16, 32, 64)):
             floor, ceiling = (0, 2**bits) if name[0] == "U" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
             if floor <= low and high < ceiling:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from nanuk import _nanuk
 
-_MASK = (
-    "selecting rows by passing a boolean mask to `__getitem__` is not supported\n\nHint: Use the `filter` method instead."
-)
+_MASK = "selecting rows by passing a boolean mask to `__getitem__` is not supported\n\nHint: Use the `filter` method instead."
 
 
 def _of_array(key) -> list | int:

@@ -3,6 +3,7 @@
 #include "func/func.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static const nk_func *twin_of(const nk_func *base)
 	int n_options = nk_func_n_options(base);
 	nk_func *twin = malloc(sizeof *twin);
 	nk_option_spec *options = calloc((size_t)n_options + 2, sizeof *options);
-	char *name = malloc(strlen(base->name) + sizeof "each.");
+	size_t n_name = strlen(base->name) + sizeof "each.";
+	char *name = malloc(n_name);
 	if (!twin || !options || !name) {
 		free(twin);
 		free(options);
@@ -57,7 +59,7 @@ static const nk_func *twin_of(const nk_func *base)
 	for (int i = 0; i < n_options; i++)
 		options[i] = base->options[i];
 	options[n_options] = (nk_option_spec){"rows", {.kind = NK_OPTION_INT, .integer = 1}};
-	strcpy(stpcpy(name, "each."), base->name);
+	snprintf(name, n_name, "each.%s", base->name);
 	*twin = *base;
 	twin->name = name;
 	twin->options = options;

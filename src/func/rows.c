@@ -185,7 +185,7 @@ const nk_func nk__funcs_rows[] = {
 		.name = "item",
 		.args = "x",
 		.doc = "The only value; with allow_empty null when there is none. Fails with ComputeError for "
-               "another number.",
+			   "another number.",
 		.example = "item([7]) == [7]",
 		.options = item_options,
 		.min_args = 1,
@@ -199,7 +199,7 @@ const nk_func nk__funcs_rows[] = {
 		.name = "filter",
 		.args = "x, predicate",
 		.doc = "The rows where the Boolean predicate is true. Fails with InvalidOperationError for another "
-               "dtype.",
+			   "dtype.",
 		.example = "filter([1, 2, 3], [true, null, true]) == [1, 3]",
 		.min_args = 2,
 		.max_args = 2,
@@ -222,7 +222,7 @@ const nk_func nk__funcs_rows[] = {
 		.name = "sort_by",
 		.args = "x, *by",
 		.doc = "The values in the order of other columns; ties keep their order. descending and nulls_last "
-               "are texts of "
+			   "are texts of "
 			   "\"0\" and \"1\", one per key.",
 		.example = "sort_by([1, 2, 3], [3, 1, 2]) == [2, 3, 1]",
 		.options = sort_by_options,
@@ -236,7 +236,7 @@ const nk_func nk__funcs_rows[] = {
 		.name = "gather",
 		.args = "x, indices",
 		.doc = "The values at given positions; negative ones count from the end, null gives null. Out of "
-               "bounds fails "
+			   "bounds fails "
 			   "with OutOfBoundsError, or gives null with null_on_oob.",
 		.example = "gather([5, 6, 7], [2, -3, null]) == [7, 5, null]",
 		.options = gather_options,

@@ -363,7 +363,7 @@ const nk_func nk__funcs_string[] = {
 		.name = "concat_str",
 		.args = "*exprs",
 		.doc = "The arguments, cast to String, joined with separator. Null where any is null; with "
-               "ignore_nulls, "
+			   "ignore_nulls, "
 			   "nulls are left out.",
 		.example = "concat_str(['a', 'b'], ['x', null]) == ['ax', null]",
 		.options = concat_options,
@@ -377,7 +377,7 @@ const nk_func nk__funcs_string[] = {
 		.name = "str.contains",
 		.args = "x, pattern",
 		.doc = "Whether the pattern occurs: a regular expression without look-around and back-references, or "
-               "plain "
+			   "plain "
 			   "text when literal. A bad pattern is an error, or null when not strict.",
 		.example = "str.contains(['ab', 'b', null], '^a') == [true, false, null]",
 		.options = contains_options,
@@ -481,7 +481,7 @@ const nk_func nk__funcs_string[] = {
 		.name = "str.replace",
 		.args = "x, pattern, value",
 		.doc = "The first n matches of the pattern replaced by value, in which $1 and ${name} stand for "
-               "groups unless "
+			   "groups unless "
 			   "literal. A negative n replaces all; a null value replaces nothing.",
 		.example = "str.replace(['aa'], 'a', 'b') == ['ba']",
 		.options = replace_options,
@@ -495,7 +495,7 @@ const nk_func nk__funcs_string[] = {
 		.name = "str.replace_all",
 		.args = "x, pattern, value",
 		.doc = "Every match of the pattern replaced by value, in which $1 and ${name} stand for groups "
-               "unless literal.",
+			   "unless literal.",
 		.example = "str.replace_all(['aa'], 'a', 'b') == ['bb']",
 		.options = literal_options,
 		.min_args = 3,

@@ -200,9 +200,9 @@ static nk_status bind_affix(nk_bind *bind, nk_error *err)
 	for (int i = 0; i < dtype->n_fields; i++) {
 		char *name;
 		const char *old = dtype->fields[i].name;
-		NK_TRY(nk_arena_alloc(bind->arena, (int64_t)(strlen(prefix) + strlen(old) + strlen(suffix)) + 1,
-		                      (void **)&name, err));
-		strcpy(stpcpy(stpcpy(name, prefix), old), suffix);
+		size_t n_name = strlen(prefix) + strlen(old) + strlen(suffix) + 1;
+		NK_TRY(NK_ARENA_NEW(bind->arena, &name, (int64_t)n_name, err));
+		snprintf(name, n_name, "%s%s%s", prefix, old, suffix);
 		fields[i] = (nk_field){name, dtype->fields[i].dtype};
 	}
 	bind->dtype = nk_dtype_struct(fields, dtype->n_fields);

@@ -65,9 +65,7 @@ def same_value(expected, actual, dtype):
 
 def sort_key(row):
     """Floats by six digits: near-equal ones should sort alike; same_multiset catches where they do not."""
-    return [
-        (value is not None, f"{value + 0.0:.6g}" if isinstance(value, float) else repr(value)) for value in row
-    ]
+    return [(value is not None, f"{value + 0.0:.6g}" if isinstance(value, float) else repr(value)) for value in row]
 
 
 def same_multiset(expected, actual, dtypes):

@@ -144,9 +144,7 @@ class Grammar:
             return Expr(family, self.make(family, depth, one), ".fill_null(", self.constant(family), ")")
 
         def coalesce():
-            return Expr(
-                family, "pl.coalesce(", self.make(family, depth, one), ", ", self.make(family, depth, one), ")"
-            )
+            return Expr(family, "pl.coalesce(", self.make(family, depth, one), ", ", self.make(family, depth, one), ")")
 
         return [when, fill_null, coalesce, lambda: self.leaf(family, one)]
 

@@ -1,4 +1,5 @@
-"""Data types. A class stands for all of its instances: `Datetime == Datetime("ms")` holds, `List(Int8) == List(Int16)` not.
+"""Data types. A class stands for all of its instances: `Datetime == Datetime("ms")` holds, `List(Int8) == List(Int16)`
+not.
 
 Each dtype has a text, the one that the C library reads and writes: `Int64._text` is "Int64".
 """
@@ -717,7 +718,7 @@ def _bound(dtype, is_upper: bool):
 
 DtypeLike = (DataType, DataTypeClass)
 
-from nanuk.datatypes.group import (  # noqa: E402 - the groups are made of the classes above
+from nanuk.datatypes.group import (  # noqa: E402, F401 - the groups are made of the classes above
     DATETIME_DTYPES,
     DURATION_DTYPES,
     FLOAT_DTYPES,

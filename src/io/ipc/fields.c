@@ -67,6 +67,8 @@ static const char *const type_names[T_N] = {
 	"large list view",
 };
 
+enum { FORMAT_BYTES = 64 }; /* of the longest format but those with a time zone */
+
 typedef struct parser {
 	nk_arena *arena;
 	nk_ipc_fields *out;
@@ -94,13 +96,13 @@ static void set_layout(nk_ipc_field *field, nk_ipc_layout layout, int n_bytes_ea
 	field->n_bytes_swapped = n_bytes_swapped;
 }
 
-static nk_status read_integer(nk_fb_table type, nk_ipc_field *field, char *format, nk_error *err)
+static nk_status read_integer(nk_fb_table type, nk_ipc_field *field, char format[FORMAT_BYTES], nk_error *err)
 {
 	static const char letters[4][2] = {"Cc", "Ss", "Ii", "Ll"};
 	int64_t n_bits = nk__fb_int32(type, 0, 0);
 	bool is_signed = nk__fb_int8(type, 1, 0);
 	if (n_bits == 128 && is_signed) {
-		strcpy(format, "_pli128");
+		snprintf(format, FORMAT_BYTES, "_pli128");
 	} else if (n_bits == 8 || n_bits == 16 || n_bits == 32 || n_bits == 64) {
 		format[0] = letters[__builtin_ctz((unsigned)n_bits) - 3][is_signed];
 		format[1] = 0;
@@ -112,8 +114,7 @@ static nk_status read_integer(nk_fb_table type, nk_ipc_field *field, char *forma
 	return NK_OK;
 }
 
-static nk_status read_decimal(nk_fb_table type, nk_ipc_field *field, char *format, size_t n_format,
-                              nk_error *err)
+static nk_status read_decimal(nk_fb_table type, nk_ipc_field *field, char format[FORMAT_BYTES], nk_error *err)
 {
 	enum { DIGITS_MAX = 38 };
 	int64_t precision = nk__fb_int32(type, 0, 0), scale = nk__fb_int32(type, 1, 0),
@@ -123,7 +124,8 @@ static nk_status read_decimal(nk_fb_table type, nk_ipc_field *field, char *forma
 		               (long long)precision, DIGITS_MAX);
 	if (precision < 1 || scale < 0 || (n_bits != 32 && n_bits != 64 && n_bits != 128 && n_bits != 256))
 		return unsupported(T_DECIMAL, " of this precision, scale or width", err);
-	snprintf(format, n_format, "d:%lld,%lld,%lld", (long long)precision, (long long)scale, (long long)n_bits);
+	snprintf(format, FORMAT_BYTES, "d:%lld,%lld,%lld", (long long)precision, (long long)scale,
+	         (long long)n_bits);
 	set_layout(field, NK_IPC_FIXED, (int)n_bits / 8, (int)n_bits / 8);
 	return NK_OK;
 }
@@ -135,8 +137,8 @@ static bool unit_letter(int64_t unit, char *out)
 	return *out;
 }
 
-static nk_status read_moment(parser *p, int number, nk_fb_table type, nk_ipc_field *field, char *format,
-                             nk_error *err)
+static nk_status read_moment(parser *p, int number, nk_fb_table type, nk_ipc_field *field,
+                             char format[FORMAT_BYTES], nk_error *err)
 {
 	enum { MILLISECOND = 1 };
 	char unit;
@@ -147,16 +149,16 @@ static nk_status read_moment(parser *p, int number, nk_fb_table type, nk_ipc_fie
 	case T_DATE: /* days (0) or milliseconds (1) */
 		if (unit != 's' && unit != 'm')
 			return damaged(err);
-		strcpy(format, unit == 's' ? "tdD" : "tdm");
+		snprintf(format, FORMAT_BYTES, "td%c", unit == 's' ? 'D' : 'm');
 		n_bytes = unit == 's' ? 4 : 8;
 		break;
 	case T_TIME:
 		n_bytes = unit == 's' || unit == 'm' ? 4 : 8;
 		if (nk__fb_int32(type, 1, 32) != 8 * n_bytes)
 			return damaged(err);
-		sprintf(format, "tt%c", unit);
+		snprintf(format, FORMAT_BYTES, "tt%c", unit);
 		break;
-	case T_DURATION: sprintf(format, "tD%c", unit); break;
+	case T_DURATION: snprintf(format, FORMAT_BYTES, "tD%c", unit); break;
 	default: {
 		const char *zone = nk__fb_string(type, 1);
 		char *text;
@@ -184,7 +186,7 @@ static nk_status read_type(parser *p, int number, nk_fb_table type, nk_ipc_field
 		[T_RUN_END] = "+r",
 	};
 	enum { HALF, SINGLE, DOUBLE };
-	char format[64] = "";
+	char format[FORMAT_BYTES] = "";
 	int64_t width;
 	switch (number) {
 	case T_NULL: set_layout(field, NK_IPC_NULL, 0, 0); break;
@@ -193,7 +195,7 @@ static nk_status read_type(parser *p, int number, nk_fb_table type, nk_ipc_field
 		int64_t precision = nk__fb_int16(type, 0, HALF);
 		if (precision != SINGLE && precision != DOUBLE)
 			return unsupported(T_FLOAT, " of 16 bits", err);
-		strcpy(format, precision == SINGLE ? "f" : "g");
+		format[0] = precision == SINGLE ? 'f' : 'g';
 		set_layout(field, NK_IPC_FIXED, precision == SINGLE ? 4 : 8, precision == SINGLE ? 4 : 8);
 		break;
 	}
@@ -204,7 +206,7 @@ static nk_status read_type(parser *p, int number, nk_fb_table type, nk_ipc_field
 	case T_BINARY_VIEW:
 	case T_UTF8_VIEW: set_layout(field, NK_IPC_VIEWS, 16, 0); break;
 	case T_BOOL: set_layout(field, NK_IPC_BITS, 0, 0); break;
-	case T_DECIMAL: NK_TRY(read_decimal(type, field, format, sizeof format, err)); break;
+	case T_DECIMAL: NK_TRY(read_decimal(type, field, format, err)); break;
 	case T_DATE:
 	case T_TIME:
 	case T_TIMESTAMP:

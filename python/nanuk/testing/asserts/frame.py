@@ -83,7 +83,9 @@ def assert_frame_not_equal(
     raise AssertionError(msg)
 
 
-def assert_schema_equal(left_schema, right_schema, *, check_column_order: bool = True, check_dtypes: bool = True) -> None:
+def assert_schema_equal(
+    left_schema, right_schema, *, check_column_order: bool = True, check_dtypes: bool = True
+) -> None:
     """Raise AssertionError unless two schemas are equal."""
     __tracebackhide__ = True
     _check_schemas(left_schema, right_schema, "Schemas", check_column_order, check_dtypes)

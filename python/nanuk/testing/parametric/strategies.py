@@ -103,7 +103,9 @@ def _values(dtype):
     return st.none()
 
 
-def lists(inner_dtype, *, select_from=None, min_size: int = 0, max_size: int | None = None, unique: bool = False, **kwargs):
+def lists(
+    inner_dtype, *, select_from=None, min_size: int = 0, max_size: int | None = None, unique: bool = False, **kwargs
+):
     """Lists of values of a dtype, or of values to choose from."""
     values = _values(_made(inner_dtype)) if select_from is None else st.sampled_from(list(select_from))
     most = max_size if max_size is not None else max(min_size, 3)
@@ -176,9 +178,17 @@ def dataframes(
         made.append(
             draw(
                 series(
-                    name=name, dtype=one.dtype, strategy=one.strategy, min_size=height, max_size=height,
-                    allow_null=nulls, allow_chunks=allow_chunks, unique=one.unique, allowed_dtypes=allowed_dtypes,
-                    excluded_dtypes=excluded_dtypes, allow_time_zones=allow_time_zones,
+                    name=name,
+                    dtype=one.dtype,
+                    strategy=one.strategy,
+                    min_size=height,
+                    max_size=height,
+                    allow_null=nulls,
+                    allow_chunks=allow_chunks,
+                    unique=one.unique,
+                    allowed_dtypes=allowed_dtypes,
+                    excluded_dtypes=excluded_dtypes,
+                    allow_time_zones=allow_time_zones,
                 )  # fmt: skip
             )
         )
