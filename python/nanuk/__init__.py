@@ -6,7 +6,6 @@ pl.scan_parquet("lineitem.parquet").filter(pl.col("l_quantity") > 30).select(pl.
 """
 
 from nanuk import _nanuk, exceptions
-from nanuk.config import Config
 from nanuk.datatypes import (
     Array,
     Binary,
@@ -106,6 +105,7 @@ _nanuk.set_dtype_factory(_dtype_from_text)
 # What takes longer to import than it is worth at once: name -> module.
 _LAZY = {
     "CompatLevel": "ipc",
+    "Config": "config",
     "Engine": "engine",
     "InMemoryEngine": "engine",
     "SQLContext": "sql_context",

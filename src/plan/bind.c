@@ -81,14 +81,18 @@ typedef struct extraction {
 	int n, capacity;
 } extraction;
 
+/* One pass over the rows computes it. An aggregate of nothing but literals sees one value, not one a row. */
 static bool is_simple_aggregate(const nk_bound *node)
 {
 	if (node->kind != NK_BOUND_CALL || node->func->height != NK_AGGREGATING || !node->aggregate)
 		return false;
-	for (int i = 0; i < node->n_args; i++)
+	bool any_rows = node->n_args == 0;
+	for (int i = 0; i < node->n_args; i++) {
 		if (!node->args[i]->elementwise)
 			return false;
-	return true;
+		any_rows |= node->args[i]->shape == NK_SHAPE_ROWS;
+	}
+	return any_rows;
 }
 
 static nk_status extract_aggregates(nk_query *query, extraction *x, nk_bound *root, nk_error *err)

@@ -2,6 +2,7 @@
 
     python executor.py polars          reads pickled requests on stdin, writes pickled outcomes on stdout
     python executor.py polars:in-memory   the same with collect(engine="in-memory")
+    python executor.py polars:unoptimized   and without optimisations
 
 An outcome is ("ok", [(name, dtype)], [rows]) or ("error", class name, message); the parent adds ("crash", ...) and
 ("timeout", ...). Requests and outcomes are length-prefixed.
@@ -33,7 +34,10 @@ def main():
     os.dup2(2, 1)  # whatever prints must not disturb the protocol
     warnings.simplefilter("ignore")
     pl = importlib.import_module(module)
-    options = {"engine": engine} if engine else {}
+    if engine == "unoptimized":
+        options = {"optimizations": pl.QueryOptFlags.none()}
+    else:
+        options = {"engine": engine} if engine else {}
     while header := requests.read(8):
         request = pickle.loads(requests.read(struct.unpack("<q", header)[0]))
         try:
