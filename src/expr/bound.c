@@ -103,7 +103,8 @@ static uint64_t node_hash(const nk_bound *node)
 
 static bool node_same(const nk_bound *a, const nk_bound *b)
 {
-	if (a->kind != b->kind || a->dtype != b->dtype || a->is_untyped != b->is_untyped)
+	if (a->kind != b->kind || a->dtype != b->dtype || a->is_untyped != b->is_untyped ||
+	    a->is_folded != b->is_folded)
 		return false;
 	switch (a->kind) {
 	case NK_BOUND_COLUMN: return a->column == b->column;
@@ -225,8 +226,8 @@ nk_status nk_bound_column(nk_binder *binder, int id, nk_bound **out, nk_error *e
 static void array_release(void *array) { nk_array_unref(array); }
 
 /* A literal node over a one-row array it takes over. */
-static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_untyped, nk_bound **out,
-                                    nk_error *err)
+static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_untyped, bool is_folded,
+                                    nk_bound **out, nk_error *err)
 {
 	nk_array *constant = NULL;
 	nk_status status = nk_array_new_constant(nk_arena_memory(binder->arena), array, 1, &constant, err);
@@ -238,8 +239,11 @@ static nk_status literal_from_array(nk_binder *binder, nk_array *array, bool is_
 	                 .dtype = constant->dtype,
 	                 .elementwise = true,
 	                 .is_untyped = is_untyped,
+	                 .is_folded = is_untyped && is_folded,
 	                 .array = constant,
 	                 .value = nk_scalar_read(constant, 0)};
+	if (is_untyped && nk_type_is_integer(node.dtype->id) && !node.value.is_null)
+		node.low = node.high = node.value.integer;
 	node.hash = node_hash(&node);
 	uint32_t slot;
 	if ((*out = table_find(binder, &node, &slot)))
@@ -252,7 +256,7 @@ nk_status nk_bound_literal(nk_binder *binder, const nk_scalar *value, bool is_un
 {
 	nk_array *array;
 	NK_TRY(nk_array_from_scalar(nk_arena_memory(binder->arena), value, 1, &array, err));
-	return literal_from_array(binder, array, is_untyped, out, err);
+	return literal_from_array(binder, array, is_untyped, false, out, err);
 }
 
 nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column, nk_bound **out,
@@ -262,7 +266,7 @@ nk_status nk_bound_series(nk_binder *binder, const char *name, nk_column *column
 	NK_TRY(nk_column_array(nk_arena_memory(binder->arena), column, &array, err));
 	if (array->n_rows == 1 &&
 	    array->dtype->id == NK_TYPE_LIST) /* one list is a value: what is_in and its like take */
-		return literal_from_array(binder, array, false, out, err);
+		return literal_from_array(binder, array, false, false, out, err);
 	NK_TRY(nk_arena_defer(binder->arena, array_release, array, err));
 	nk_bound node = {.kind = NK_BOUND_SERIES, .shape = NK_SHAPE_ANY, .dtype = array->dtype, .array = array};
 	NK_TRY(nk_arena_string(binder->arena, name, (int64_t)strlen(name), &node.name, err));
@@ -286,7 +290,7 @@ static nk_status fold_aggregate(nk_binder *binder, const nk_bound *call, nk_boun
 	*out = NULL;
 	if (call->kernel(&context, args, args[0]->n_rows, &result, NULL) != NK_OK)
 		return NK_OK; /* left to fail when it runs */
-	return literal_from_array(binder, result, false, out, err);
+	return literal_from_array(binder, result, false, true, out, err);
 }
 
 /* Run an all-literal call on one row. NULL in *out: the call cannot be folded. */
@@ -323,8 +327,31 @@ static nk_status fold(nk_binder *binder, const nk_bound *call, nk_bound **out, n
 		nk_array_unref(args[i]);
 	NK_TRY(status);
 	if (result)
-		return literal_from_array(binder, result, false, out, err);
+		return literal_from_array(binder, result, call->is_untyped, true, out, err);
 	return NK_OK;
+}
+
+/* A call of nothing but untyped numbers is untyped where the function keeps them so; conditions have no say, and an
+ * aggregate of a literal as it was written is typed. args: before they were cast. */
+static void find_untyped(nk_bound *node, nk_bound *const *args)
+{
+	if (!node->func->bends || !nk_type_is_numeric(node->dtype->id))
+		return;
+	bool any_integer = false;
+	for (int i = 0; i < node->n_args; i++) {
+		const nk_bound *arg = args[i];
+		if (i == 0 && node->n_args == 3 && arg->dtype->id == NK_TYPE_BOOLEAN)
+			continue;
+		if (!arg->is_untyped ||
+		    (node->func->height == NK_AGGREGATING && arg->kind == NK_BOUND_LITERAL && !arg->is_folded))
+			return;
+		if (!nk_type_is_integer(arg->dtype->id))
+			continue;
+		node->low = any_integer ? NK_MIN(node->low, arg->low) : arg->low;
+		node->high = any_integer ? NK_MAX(node->high, arg->high) : arg->high;
+		any_integer = true;
+	}
+	node->is_untyped = true;
 }
 
 static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *const *args, int n_args,
@@ -370,7 +397,9 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		arguments[i] = (nk_argument){.dtype = args[i]->dtype,
 		                             .literal = args[i]->kind == NK_BOUND_LITERAL ? &args[i]->value : NULL,
 		                             .is_scalar = args[i]->shape == NK_SHAPE_SCALAR,
-		                             .is_untyped = args[i]->is_untyped};
+		                             .is_untyped = args[i]->is_untyped,
+		                             .low = args[i]->low,
+		                             .high = args[i]->high};
 	nk_bind bind = {.func = func,
 	                .args = arguments,
 	                .n_args = n_args,
@@ -391,7 +420,8 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		if (!to && func->max_args < 0 && last >= 0 && i > last)
 			to = bind.casts[last];
 		bound_args[i] = args[i];
-		if (to && (to != args[i]->dtype || args[i]->is_untyped) && func != binder->cast)
+		bool is_bare = args[i]->is_untyped && args[i]->kind == NK_BOUND_LITERAL;
+		if (to && (to != args[i]->dtype || is_bare) && func != binder->cast)
 			NK_TRY(nk_bound_cast(binder, args[i], to, !bind.cast_is_lossy, &bound_args[i], err));
 	}
 
@@ -428,6 +458,7 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 		break;
 	case NK_LENGTH_CHANGING: node.shape = NK_SHAPE_ANY; break;
 	}
+	find_untyped(&node, args);
 	node.hash = node_hash(&node);
 	uint32_t slot;
 	if ((*out = table_find(binder, &node, &slot)))

@@ -33,7 +33,9 @@ struct nk_bound {
 	bool has_aggregate; /* somewhere in the tree */
 	bool fallible;      /* somewhere in the tree */
 	bool impure;
-	bool is_untyped; /* literal that bends */
+	bool is_untyped;    /* a literal that bends, or what is computed of such */
+	bool is_folded;     /* literal: the value of a call */
+	__int128 low, high; /* untyped integers: the literals' bounds */
 	int column;
 	nk_scalar value;  /* literal; bytes live in the arena */
 	nk_array *array;  /* literal: a constant array of one row; series: the data (whole) */

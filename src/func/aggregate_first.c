@@ -206,6 +206,7 @@ const nk_func nk__funcs_aggregate_first[] = {
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_first,
 	},
 	{
@@ -219,6 +220,7 @@ const nk_func nk__funcs_aggregate_first[] = {
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_last,
 	},
 	{0},

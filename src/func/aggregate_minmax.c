@@ -283,6 +283,7 @@ const nk_func nk__funcs_aggregate_minmax[] = {
 		.max_args = 1,
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_min,
 	},
 	{
@@ -294,6 +295,7 @@ const nk_func nk__funcs_aggregate_minmax[] = {
 		.max_args = 1,
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_max,
 	},
 	{
@@ -305,6 +307,7 @@ const nk_func nk__funcs_aggregate_minmax[] = {
 		.max_args = 1,
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_nan_min,
 	},
 	{
@@ -316,6 +319,7 @@ const nk_func nk__funcs_aggregate_minmax[] = {
 		.max_args = 1,
 		.height = NK_AGGREGATING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_nan_max,
 	},
 	{0},

@@ -379,6 +379,7 @@ const nk_func nk__funcs_arith[] = {
 		.min_args = 2,
 		.max_args = 2,
 		.commutative = true,
+		.bends = true,
 		.bind = bind_add,
 	},
 	{
@@ -388,6 +389,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "sub([1, null], [2, 3]) == [-1, null]",
 		.min_args = 2,
 		.max_args = 2,
+		.bends = true,
 		.bind = bind_sub,
 	},
 	{
@@ -401,6 +403,7 @@ const nk_func nk__funcs_arith[] = {
 		.min_args = 2,
 		.max_args = 2,
 		.commutative = true,
+		.bends = true,
 		.bind = bind_mul,
 	},
 	{
@@ -421,6 +424,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "floordiv([7, -7], [-2, 2]) == [-4, -4]",
 		.min_args = 2,
 		.max_args = 2,
+		.bends = true,
 		.bind = bind_floordiv,
 	},
 	{
@@ -430,6 +434,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "mod([7, -7], [-2, 2]) == [-1, 1]",
 		.min_args = 2,
 		.max_args = 2,
+		.bends = true,
 		.bind = bind_mod,
 	},
 	{
@@ -439,6 +444,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "truncdiv([-7], [2]) == [-3]",
 		.min_args = 2,
 		.max_args = 2,
+		.bends = true,
 		.bind = bind_truncdiv,
 	},
 	{
@@ -450,6 +456,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "pow([2, 3], [3, 2]) == [8, 9]",
 		.min_args = 2,
 		.max_args = 2,
+		.bends = true,
 		.bind = bind_pow,
 	},
 	{
@@ -459,6 +466,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "neg([1, null]) == [-1, null]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_neg,
 	},
 	{
@@ -468,6 +476,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "abs([-1, null]) == [1, null]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_abs,
 	},
 	{
@@ -477,6 +486,7 @@ const nk_func nk__funcs_arith[] = {
 		.example = "sign([-3, 0, 7]) == [-1, 0, 1]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_sign,
 	},
 	{0},

@@ -256,6 +256,7 @@ const nk_func nk__funcs_cumulative[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_cum_min,
 	},
 	{
@@ -269,6 +270,7 @@ const nk_func nk__funcs_cumulative[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_cum_max,
 	},
 	{

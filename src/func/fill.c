@@ -181,6 +181,7 @@ const nk_func nk__funcs_fill[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_forward_fill,
 	},
 	{
@@ -194,6 +195,7 @@ const nk_func nk__funcs_fill[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_backward_fill,
 	},
 	{

@@ -71,8 +71,9 @@ typedef nk_status nk_segmented_kernel(const nk_call *call, nk_array *const *args
 typedef struct nk_argument {
 	const nk_dtype *dtype;
 	const nk_scalar *literal; /* the value when the argument is a constant known at planning, else NULL */
-	bool is_untyped;          /* a bare Python number or None: bends to the others (semantics of literals) */
-	bool is_scalar;           /* one value for all rows: a literal or an aggregate */
+	bool is_untyped;    /* bare Python numbers or None, and what is computed of them: bends to the others */
+	__int128 low, high; /* untyped integers: between these */
+	bool is_scalar;     /* one value for all rows: a literal or an aggregate */
 } nk_argument;
 
 enum { NK_MAX_CASTS = 8 };
@@ -113,6 +114,8 @@ struct nk_func {
 	bool impure;          /* other results on every call */
 	bool order_sensitive; /* the result depends on the order of rows */
 	bool commutative;
+	bool
+		bends; /* numbers without a dtype stay so: of untyped arguments (conditions aside) the result is untyped */
 	bool unaligned;         /* column kernels: arguments keep lengths of their own (gather) */
 	bool expands_selectors; /* a selector argument becomes several arguments instead of several expressions */
 	bool

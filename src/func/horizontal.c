@@ -21,7 +21,7 @@ static nk_status unify(nk_bind *bind, const nk_dtype **out, nk_error *err)
 		const nk_dtype *next = nk_supertype_of_arguments(&meet, &bind->args[i], &bind->cast_is_lossy);
 		if (!next)
 			return nk_supertype_fail(meet.dtype, bind->args[i].dtype, err);
-		meet = (nk_argument){.dtype = next, .is_untyped = meet.is_untyped && bind->args[i].is_untyped};
+		meet = nk_argument_meet(&meet, &bind->args[i], next);
 	}
 	*out = meet.dtype;
 	return NK_OK;
@@ -362,6 +362,7 @@ const nk_func nk__funcs_horizontal[] = {
 		.min_args = 3,
 		.max_args = 3,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_clip,
 	},
 	{0},

@@ -78,7 +78,7 @@ static nk_status bind_build(nk_bind *bind, bool values, nk_error *err)
 		item = nk_supertype_of_arguments(&so_far, &arg, &lossy);
 		if (!item)
 			return nk_supertype_fail(so_far.dtype, arg.dtype, err);
-		so_far = (nk_argument){.dtype = item, .is_untyped = so_far.is_untyped && arg.is_untyped};
+		so_far = nk_argument_meet(&so_far, &arg, item);
 	}
 	item = so_far.dtype;
 	build_plan *plan;

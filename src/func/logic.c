@@ -197,6 +197,7 @@ const nk_func nk__funcs_logic[] = {
 		.max_args = 2,
 		.nulls = NK_NULLS_SEEN,
 		.commutative = true,
+		.bends = true,
 		.bind = bind_and,
 	},
 	{
@@ -209,6 +210,7 @@ const nk_func nk__funcs_logic[] = {
 		.max_args = 2,
 		.nulls = NK_NULLS_SEEN,
 		.commutative = true,
+		.bends = true,
 		.bind = bind_or,
 	},
 	{
@@ -220,6 +222,7 @@ const nk_func nk__funcs_logic[] = {
 		.max_args = 2,
 		.nulls = NK_NULLS_SEEN,
 		.commutative = true,
+		.bends = true,
 		.bind = bind_xor,
 	},
 	{
@@ -229,6 +232,7 @@ const nk_func nk__funcs_logic[] = {
 		.example = "not([true, null]) == [false, null]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_not,
 	},
 	{

@@ -434,6 +434,7 @@ const nk_func nk__funcs_math[] = {
 		.example = "floor([1.5, null]) == [1.0, null]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_floor,
 	},
 	{
@@ -443,6 +444,7 @@ const nk_func nk__funcs_math[] = {
 		.example = "ceil([1.5, null]) == [2.0, null]",
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_ceil,
 	},
 	{
@@ -453,6 +455,7 @@ const nk_func nk__funcs_math[] = {
 		.options = round_options,
 		.min_args = 1,
 		.max_args = 1,
+		.bends = true,
 		.bind = bind_round,
 	},
 	{0},

@@ -179,7 +179,7 @@ static nk_status bind_coalesce(nk_bind *bind, nk_error *err)
 		const nk_dtype *next = nk_supertype_of_arguments(&meet, &bind->args[i], &bind->cast_is_lossy);
 		if (!next)
 			return nk_supertype_fail(meet.dtype, bind->args[i].dtype, err);
-		meet = (nk_argument){.dtype = next, .is_untyped = meet.is_untyped && bind->args[i].is_untyped};
+		meet = nk_argument_meet(&meet, &bind->args[i], next);
 	}
 	int *n_args;
 	NK_TRY(NK_ARENA_NEW(bind->arena, &n_args, 1, err));
@@ -362,6 +362,7 @@ const nk_func nk__funcs_null[] = {
 		.min_args = 3,
 		.max_args = 3,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_when,
 	},
 	{
@@ -373,6 +374,7 @@ const nk_func nk__funcs_null[] = {
 		.max_args = 1,
 		.height = NK_LENGTH_CHANGING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_drop_nulls,
 	},
 	{0},

@@ -190,6 +190,7 @@ const nk_func nk__funcs_order[] = {
 		.max_args = 1,
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_sort,
 	},
 	{
@@ -215,6 +216,7 @@ const nk_func nk__funcs_order[] = {
 		.max_args = 1,
 		.height = NK_LENGTH_CHANGING,
 		.nulls = NK_NULLS_SEEN,
+		.bends = true,
 		.bind = bind_unique,
 	},
 	{
@@ -228,6 +230,7 @@ const nk_func nk__funcs_order[] = {
 		.height = NK_LENGTH_CHANGING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_head,
 	},
 	{
@@ -254,6 +257,7 @@ const nk_func nk__funcs_order[] = {
 		.height = NK_LENGTH_CHANGING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_tail,
 	},
 	{
@@ -267,6 +271,7 @@ const nk_func nk__funcs_order[] = {
 		.height = NK_LENGTH_CHANGING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_slice,
 	},
 	{
@@ -279,6 +284,7 @@ const nk_func nk__funcs_order[] = {
 		.height = NK_LENGTH_PRESERVING,
 		.nulls = NK_NULLS_SEEN,
 		.order_sensitive = true,
+		.bends = true,
 		.bind = bind_reverse,
 	},
 	{0},

@@ -233,8 +233,14 @@ static const nk_dtype *of_literal(const nk_dtype *column, const nk_argument *lit
 {
 	const nk_dtype *own = literal->dtype;
 	bool is_integer = nk_type_is_integer(own->id), is_float = nk_type_is_float(own->id);
-	if (nk_type_is_integer(column->id) && is_integer && literal->literal && !literal->literal->is_null)
-		return integer_beside(column, literal->literal->integer, lossy);
+	if (nk_type_is_integer(column->id) && is_integer) {
+		const nk_dtype *both = integer_beside(column, literal->low, lossy);
+		if (literal->high != literal->low)
+			both = integer_beside(both, literal->high, lossy);
+		*lossy |=
+			!literal->literal && nk_supertype(both, own) != both; /* results may lie outside the bounds */
+		return both;
+	}
 	if (nk_type_is_integer(column->id) && is_float)
 		return nk_dtype_of(NK_TYPE_FLOAT64);
 	if (column->id == NK_TYPE_DECIMAL && is_integer)
@@ -242,6 +248,17 @@ static const nk_dtype *of_literal(const nk_dtype *column, const nk_argument *lit
 	if ((nk_type_is_float(column->id) || nk_type_is_temporal(column->id)) && (is_integer || is_float))
 		return column;
 	return nk_supertype(column, own);
+}
+
+nk_argument nk_argument_meet(const nk_argument *a, const nk_argument *b, const nk_dtype *dtype)
+{
+	nk_argument both = {.dtype = dtype, .is_untyped = a->is_untyped && b->is_untyped};
+	bool has_a = nk_type_is_integer(a->dtype->id), has_b = nk_type_is_integer(b->dtype->id);
+	if (both.is_untyped && (has_a || has_b)) {
+		both.low = !has_b || (has_a && a->low < b->low) ? a->low : b->low;
+		both.high = !has_b || (has_a && a->high > b->high) ? a->high : b->high;
+	}
+	return both;
 }
 
 const nk_dtype *nk_supertype_of_arguments(const nk_argument *a, const nk_argument *b, bool *lossy)

@@ -13,6 +13,9 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b);
  * NULL when there is none. */
 const nk_dtype *nk_supertype_of_arguments(const nk_argument *a, const nk_argument *b, bool *lossy);
 
+/* Two arguments that met in a dtype, as one: what a third one meets. */
+nk_argument nk_argument_meet(const nk_argument *a, const nk_argument *b, const nk_dtype *dtype);
+
 /* The failure to be reported when there is none. */
 nk_status nk_supertype_fail(const nk_dtype *a, const nk_dtype *b, nk_error *err);
 
