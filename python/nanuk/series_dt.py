@@ -40,10 +40,33 @@ class SeriesStr(_Namespace):
             return parse(format, time_zone=time_zone, **options)
         from nanuk.exceptions import ComputeError
 
+        result = failure = None
         try:
-            return parse(**options)
+            result = parse(**options)
         except ComputeError as error:
-            try:
-                return parse(time_zone="UTC", **options)
-            except ComputeError:
-                raise error from None
+            failure = error
+        if result is not None and (result.null_count() < len(result) or self._series.null_count() == len(result)):
+            return result
+        try:
+            in_utc = parse(time_zone="UTC", **options)
+        except ComputeError:
+            in_utc = None
+        if failure and in_utc is None:
+            raise failure
+        return in_utc if failure or (in_utc is not None and in_utc.null_count() < len(in_utc)) else result
+
+    def strptime(self, dtype, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True,
+                 ambiguous="raise"):  # fmt: skip
+        """As Expr.str.strptime; see to_datetime for offsets in values without a format."""
+        from nanuk.datatypes import Datetime
+
+        if dtype != Datetime or format is not None:
+            return self.__getattr__("strptime")(
+                dtype, format, strict=strict, exact=exact, cache=cache, ambiguous=ambiguous
+            )
+        unit, zone = getattr(dtype, "time_unit", None), getattr(dtype, "time_zone", None)
+        return self.to_datetime(
+            time_unit=unit if isinstance(unit, str) else None,
+            time_zone=zone if isinstance(zone, str) else None,
+            strict=strict, exact=exact, ambiguous=ambiguous,
+        )  # fmt: skip

@@ -349,8 +349,12 @@ static nk_status infer_kernel(const nk_call *call, nk_array *const *args, int64_
 			return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
 		return nk_fail(err, NK_COMPUTE,
 		               "could not find an appropriate format to parse %s, please define a format",
-		               plan.kind == NK_TYPE_TIME ? "times" : "dates");
+		               plan.kind == NK_TYPE_TIME       ? "times"
+		               : plan.kind == NK_TYPE_DATETIME ? "datetimes"
+		                                               : "dates");
 	}
+	if (plan.has_offset && !plan.localiser.zone && !plan.strict)
+		return nk_array_new_null(call->memory, call->dtype, n_rows, out, err);
 	if (plan.has_offset && !plan.localiser.zone)
 		return nk_fail(err, NK_COMPUTE,
 		               "`strptime` / `to_datetime` was called with no format and no time zone, but a time "
