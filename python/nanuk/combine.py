@@ -16,8 +16,21 @@ def union(items, *, how: str = "vertical", strict: bool | None = None):
     return concat(items, how=how, strict=strict)
 
 
-def merge_sorted(items, key: str, *, maintain_order: bool = False):
-    """Tables that are in order of a column as one that is."""
+def merge_two_sorted(left, right, keys):
+    """Two queries that are both in order of some columns as one that is. Nulls stay on the side where they were."""
+    flags = [f"__nulls_first_{i}" for i in range(len(keys))]
+    first_is_null = [
+        _nanuk.col(key)._call("first")._call("is_null").alias(flag) for key, flag in zip(keys, flags)
+    ]
+    both = _nanuk.concat([left.with_columns(*first_is_null), right.with_columns(*first_is_null)], "vertical")
+    order = []
+    for key, flag in zip(keys, flags):
+        order += [_nanuk.col(key)._call("is_null")._call("xor", _nanuk.col(flag)._call("any")), _nanuk.col(key)]
+    return both._sort(order, False, False, True).drop(flags)
+
+
+def merge_sorted(items, key, *, maintain_order: bool = False):
+    """Tables that are in order of one or more columns as one that is."""
     items = list(items)
     return reduce(lambda left, right: left.merge_sorted(right, key), items)
 

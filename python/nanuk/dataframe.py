@@ -557,14 +557,14 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
         return frame
 
     def equals(self, other: DataFrame, *, null_equal: bool = True) -> bool:
-        """Whether both tables have the same columns with the same values."""
+        """Whether both tables have the same columns with the same values, whatever their dtypes."""
         if not isinstance(other, _nanuk.Frame):
             msg = f"expected `other` to be a DataFrame, not {type(other).__name__!r}"
             raise TypeError(msg)
         if self._names != other._names or self.shape != other.shape:
             return False
         return all(
-            mine.equals(theirs, check_dtypes=True, null_equal=null_equal)
+            mine.equals(theirs, null_equal=null_equal)
             for mine, theirs in zip(self.get_columns(), other.get_columns())
         )
 

@@ -182,7 +182,7 @@ class DataFrameShapes:
             raise TypeError(msg)
         return other._plan()
 
-    def merge_sorted(self, other, key: str, *, maintain_order: bool = False) -> DataFrameShapes:
+    def merge_sorted(self, other, key, *, maintain_order: bool = False) -> DataFrameShapes:
         """The rows of two tables that are both in order of a column, in that order."""
         return self._plan().merge_sorted(self._other(other), key)._collect()
 

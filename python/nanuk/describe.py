@@ -24,7 +24,7 @@ def describe(plan, percentiles, interpolation: str):
     Raises TypeError for a table without columns.
     """
     from nanuk.dataframe import DataFrame
-    from nanuk.datatypes import Boolean, Null
+    from nanuk.datatypes import Boolean, Date, Null
 
     schema = plan.collect_schema()
     if not schema:
@@ -40,7 +40,10 @@ def describe(plan, percentiles, interpolation: str):
         values.append(column.mean() if is_between or dtype == Boolean else None)
         values.append(column.std() if is_number else None)
         values.append(column.min() if has_order else None)
-        values += [column.quantile(p, interpolation) if is_between else None for p, _ in quantiles]
+        picks_value = dtype == Date and interpolation in ("nearest", "lower", "higher")
+        for p, _ in quantiles:
+            quantile = column.quantile(p, interpolation)
+            values.append(None if not is_between else quantile.cast(dtype) if picks_value else quantile)
         values.append(column.max() if has_order else None)
         exprs += [value.alias(f"{at}:{i}") for i, value in enumerate(values) if value is not None]
     found = plan._select(exprs, False)._collect()._rows(True)[0]
@@ -55,10 +58,12 @@ def describe(plan, percentiles, interpolation: str):
 
 
 def describe_series(series, percentiles, interpolation: str):
-    """As describe, of one column; what does not apply to its dtype is left out."""
+    """As describe, of one column; what does not apply to its dtype is left out, and all but counts without values."""
     table = describe(series.to_frame("value")._plan(), percentiles, interpolation)
     from nanuk.datatypes import Boolean
 
+    if series.null_count() == len(series):
+        return table.head(2)
     dtype = series.dtype
     left_out = set()
     if not (dtype.is_numeric() or dtype.is_temporal()):

@@ -26,7 +26,7 @@ class ExprMath:
     def log(self, base=2.718281828459045):
         """Logarithm to a base."""
         if isinstance(base, (_nanuk.Expr, _nanuk.Series)):
-            return self._call("log")._call("truediv", _nanuk.parse(base)._call("log"))
+            return self._call("log", base)
         return self._call("log", base=float(base))
 
     def clip(self, lower_bound=None, upper_bound=None):

@@ -379,8 +379,8 @@ class LazyFrame(_nanuk.Plan):
         """Rows without NaN in some columns, all float ones by default."""
         from nanuk import selectors
 
-        subset = selectors.float() if subset is None else subset
-        return self._keep("is_not_nan", subset)
+        chosen = selectors.of_columns([selectors.float()] if subset is None else flatten(subset)).as_expr()
+        return self._filter([_nanuk.call("all_horizontal", chosen._call("is_not_nan")._call("fill_null", True))])
 
     def _keep(self, function: str, subset) -> LazyFrame:
         from nanuk.selectors import of_columns
@@ -621,9 +621,11 @@ class LazyFrame(_nanuk.Plan):
             on_columns = DataFrame({"": list(on_columns)})
         return pivot(self, on, on_columns, index, values, aggregate_function, maintain_order, separator, column_naming)
 
-    def merge_sorted(self, other, key: str, *, maintain_order: bool = False) -> LazyFrame:
-        """The rows of two queries that are both in order of a column, in that order."""
-        return _nanuk.concat([self, other], "vertical")._sort([key], False, False, True)
+    def merge_sorted(self, other, key, *, maintain_order: bool = False) -> LazyFrame:
+        """The rows of two queries that are both in order of one or more columns, in that order."""
+        from nanuk.combine import merge_two_sorted
+
+        return merge_two_sorted(self, other, flatten([key]))
 
     def update(self, other, on=None, how: str = "left", *, left_on=None, right_on=None, include_nulls: bool = False,
                maintain_order: str | None = "left") -> LazyFrame:  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nanuk import _nanuk
-from nanuk.exceptions import SchemaError
+from nanuk.exceptions import InvalidOperationError, SchemaError
 from nanuk.expr import _Dtype
 from nanuk.functions import _evaluate
 
@@ -69,12 +69,27 @@ def int_ranges(start=0, end=None, step=1, *, dtype=None, eager: bool = False):
 
 
 def linear_spaces(start, end, num_samples, *, closed: str = "both", as_array: bool = False, eager: bool = False):
-    """For each row so many values at equal distances from `start` to `end`, as lists; see linear_space."""
+    """For each row so many values at equal distances from `start` to `end`, as lists; see linear_space.
+
+    Arrays with `as_array`, which raises InvalidOperationError unless the number is a constant.
+    """
     _check_closed(closed)
+    width = _constant_whole(num_samples) if as_array else None
+    expr = _nanuk.call("linear_spaces", start, end, num_samples, closed=closed)
     if as_array:
-        raise NotImplementedError("`linear_spaces` with `as_array` is not implemented yet (Array dtype)")
-    expr = _named_by(_nanuk.call("linear_spaces", start, end, num_samples, closed=closed), start, end)
+        expr = expr._call("list.to_array", width=width)
+    expr = _named_by(expr, start, end)
     return _evaluate(expr) if eager else expr
+
+
+def _constant_whole(value) -> int:
+    """The value of an integer or of an expression of literals."""
+    if isinstance(value, _nanuk.Expr) and not value.meta.root_names():
+        value = _evaluate(value)
+        value = value.item() if len(value) == 1 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidOperationError("'as_array' is only valid when 'num_samples' is a constant integer")
+    return value
 
 
 def _named_by(expr, *arguments):

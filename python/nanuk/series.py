@@ -178,12 +178,16 @@ class Series(_nanuk.Series):
         """Equality where null equals null."""
         if isinstance(other, _nanuk.Series):
             return self._call("eq_missing", other)
+        if isinstance(other, _nanuk.Expr):
+            return _nanuk.lit(self)._call("eq_missing", other)
         return _evaluate(_nanuk.lit(self)._call("eq_missing", _nanuk.lit(other)))
 
     def ne_missing(self, other):
         """Inequality where null equals null."""
         if isinstance(other, _nanuk.Series):
             return self._call("ne_missing", other)
+        if isinstance(other, _nanuk.Expr):
+            return _nanuk.lit(self)._call("ne_missing", other)
         return _evaluate(_nanuk.lit(self)._call("ne_missing", _nanuk.lit(other)))
 
     # ---- Names and properties ----

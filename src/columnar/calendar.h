@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NK_SECONDS_PER_DAY = 86400 };
+static const int64_t NK_SECONDS_PER_DAY = 86400; /* wide: products with days leave 32 bits */
 static const int64_t NK_NANOSECONDS_PER_DAY = 86400000000000;
 
 typedef struct nk_civil {

@@ -213,9 +213,18 @@ static nk_status aggregate_groups(groups *g, const nk_bound *call, nk_array *con
 	return status;
 }
 
+/* Whether a call gives one value a group: an aggregate, or what keeps the length of one value. */
+static bool gives_value(const nk_bound *call, const nk_group_value *args)
+{
+	bool any_rows = call->n_args == 0;
+	for (int i = 0; i < call->n_args; i++)
+		any_rows |= args[i].state == NK_STATE_ROWS;
+	return call->func->height == NK_AGGREGATING || (call->func->height == NK_LENGTH_PRESERVING && !any_rows);
+}
+
 /* Results of all groups one after another, with their lengths (both taken over). */
 static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results, nk_group_offsets *lengths,
-                             nk_group_value *out, nk_error *err)
+                             bool is_value, nk_group_value *out, nk_error *err)
 {
 	nk_status status;
 	if (g->n_groups)
@@ -225,7 +234,7 @@ static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results
 	for (int64_t group = 0; group < g->n_groups; group++)
 		nk_array_unref(results[group]);
 	free(results);
-	out->state = call->func->height == NK_AGGREGATING ? NK_STATE_GROUPS : NK_STATE_ROWS;
+	out->state = is_value ? NK_STATE_GROUPS : NK_STATE_ROWS;
 	if (status != NK_OK || out->state == NK_STATE_GROUPS)
 		offsets_unref(lengths);
 	else
@@ -235,7 +244,7 @@ static nk_status join_pieces(groups *g, const nk_bound *call, nk_array **results
 
 /* The column kernel once per group. */
 static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *arrays,
-                            const nk_group_offsets *layout, nk_group_value *out, nk_error *err)
+                            const nk_group_offsets *layout, bool is_value, nk_group_value *out, nk_error *err)
 {
 	nk_group_offsets *lengths = offsets_new(g->n_groups);
 	nk_array **results = calloc((size_t)g->n_groups + 1, sizeof *results),
@@ -262,7 +271,7 @@ static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *ar
 		offsets_unref(lengths);
 		return status;
 	}
-	return join_pieces(g, call, results, lengths, out, err);
+	return join_pieces(g, call, results, lengths, is_value, out, err);
 }
 
 /* Where group g of an argument that keeps its own length lies. */
@@ -305,7 +314,7 @@ static nk_status each_group_unaligned(groups *g, const nk_bound *call, const nk_
 		offsets_unref(lengths);
 		return status;
 	}
-	return join_pieces(g, call, results, lengths, out, err);
+	return join_pieces(g, call, results, lengths, gives_value(call, values), out, err);
 }
 
 static nk_status run_call(groups *g, const nk_bound *call, const nk_group_value *args, nk_group_value *out,
@@ -340,17 +349,14 @@ static nk_status run_call(groups *g, const nk_bound *call, const nk_group_value 
 			}
 		if (status == NK_OK)
 			status = call->segmented(&context, arrays, g->n_groups, layout->at, &out->array, err);
-		bool any_rows = false;
-		for (int i = 0; i < call->n_args; i++)
-			any_rows |= args[i].state == NK_STATE_ROWS;
 		out->state = NK_STATE_GROUPS;
-		if (status == NK_OK && call->func->height == NK_LENGTH_PRESERVING && any_rows) {
+		if (status == NK_OK && !gives_value(call, args)) {
 			out->state = NK_STATE_ROWS;
 			out->offsets = layout;
 			layout->n_references++;
 		}
 	} else if (status == NK_OK) {
-		status = each_group(g, call, arrays, layout, out, err);
+		status = each_group(g, call, arrays, layout, gives_value(call, args), out, err);
 	}
 	for (int i = 0; i < call->n_args; i++)
 		nk_array_unref(arrays[i]);

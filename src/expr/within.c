@@ -94,6 +94,16 @@ static const nk_func *over_all_lists(const nk_func *func, int64_t rows, int n_ar
 	return NULL;
 }
 
+/* int_range of values a row: a list for each. */
+static nk_status ranges_of_values(const nk_expr *node, nk_expr *const *bounds, nk_expr **out, nk_error *err)
+{
+	nk_scalar value = {.dtype = nk_dtype_of(NK_TYPE_INT64),
+	                   .integer = node->options[nk_func_option(node->func, "step")].integer};
+	NK_AUTO(nk_expr) step = NULL;
+	NK_TRY(nk__expr_literal(&value, false, &step, err));
+	return call("int_ranges", (nk_expr *[]){bounds[0], bounds[1], step}, 3, out, err);
+}
+
 static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args, made *out, nk_error *err)
 {
 	const nk_func *func = node->func;
@@ -125,7 +135,10 @@ static nk_status lift_call(const nk_expr *node, nk_expr *outer, const made *args
 		free(exprs);
 		return status;
 	}
-	if ((func->height == NK_ELEMENTWISE && !rows) || (widest == STATE_LITERAL && node->n_args > 0)) {
+	if (strcmp(func->name, "int_range") == 0 && widest == STATE_VALUES) { /* bounds of each list: items */
+		status = ranges_of_values(node, exprs, &out->expr, err);
+		out->state = STATE_ITEMS;
+	} else if ((func->height == NK_ELEMENTWISE && !rows) || (widest == STATE_LITERAL && node->n_args > 0)) {
 		out->state = widest;
 		status = call_like(node, func, exprs, node->n_args, 0, &out->expr, err);
 	} else {

@@ -94,10 +94,37 @@ static nk_status bind_radians(nk_bind *bind, nk_error *err)
 	return bind_float(bind, to_radians, PLAIN, 1, err);
 }
 
+static nk_status log_of_base_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
+                                    nk_error *err)
+{
+	NK_AUTO(nk_array) result = NULL;
+	nk_physical physical = call->dtype->physical;
+	NK_TRY(nk_array_alloc(call->memory, call->dtype, physical, n_rows, false, &result, err));
+	for (int64_t i = 0; i < n_rows; i++) {
+		int64_t at = nk_array_index(args[0], i), base = nk_array_index(args[1], i);
+		if (physical == NK_PHYSICAL_F32)
+			((float *)nk_array_values(result))[i] = (float)(log((double)((const float *)args[0]->values)[at]) /
+			                                                log((double)((const float *)args[1]->values)[base]));
+		else
+			((double *)nk_array_values(result))[i] =
+				log(((const double *)args[0]->values)[at]) / log(((const double *)args[1]->values)[base]);
+	}
+	*out = NK_STEAL(result);
+	return NK_OK;
+}
+
 /* Bases 2, 10 and e have functions of their own, which are exact at powers. */
 static nk_status bind_log(nk_bind *bind, nk_error *err)
 {
 	double base = bind->options[0].floating;
+	if (bind->n_args == 2) {
+		NK_TRY(bind_float(bind, log, NUMBERS, 1, err));
+		if (!nk_type_is_numeric(bind->args[1].dtype->id) && bind->args[1].dtype->id != NK_TYPE_NULL)
+			return refuse(bind, err);
+		bind->casts[1] = bind->dtype;
+		bind->kernel = log_of_base_kernel;
+		return NK_OK;
+	}
 	if (base == 2)
 		return bind_float(bind, log2, NUMBERS, 1, err);
 	if (base == 10)
@@ -266,12 +293,12 @@ const nk_func nk__funcs_math[] = {
 	},
 	{
 		.name = "log",
-		.args = "x",
-		.doc = "Logarithm to a base, e by default.",
+		.args = "x, base",
+		.doc = "Logarithm to a base, an option or an argument, e by default; in the float dtype of x.",
 		.example = "log([1.0, null]) == [0.0, null]",
 		.options = log_options,
 		.min_args = 1,
-		.max_args = 1,
+		.max_args = 2,
 		.bind = bind_log,
 	},
 	{

@@ -268,6 +268,7 @@ const nk_func nk__funcs_range[] = {
 		.nulls = NK_NULLS_SEEN,
 		.fallible = true,
 		.unaligned = true,
+		.bends = true,
 		.bind = bind_repeat,
 	},
 	{
