@@ -280,6 +280,16 @@ static bool row_of(nk_series *series, int64_t index, int64_t *row)
 	return false;
 }
 
+/* One value; a list among the values is a Series of its own. */
+static PyObject *element_at(PyObject *self, int64_t row)
+{
+	PyObject *value = value_at(handle_of(self), row);
+	if (!value || !PyList_CheckExact(value))
+		return value;
+	Py_DECREF(value);
+	return PyObject_CallMethod(self, "_list_at", "L", (long long)row);
+}
+
 static PyObject *series_item(PyObject *self, PyObject *const *args, Py_ssize_t n_args, PyObject *names)
 {
 	nk_series *series = handle_of(self);
@@ -287,7 +297,7 @@ static PyObject *series_item(PyObject *self, PyObject *const *args, Py_ssize_t n
 	int64_t row;
 	if (index == Py_None) {
 		if (nk_series_length(series) == 1)
-			return value_at(series, 0);
+			return element_at(self, 0);
 		return PyErr_Format(
 			PyExc_ValueError,
 			"can only call '.item()' if the Series is of length 1, or an explicit index is provided "
@@ -297,7 +307,7 @@ static PyObject *series_item(PyObject *self, PyObject *const *args, Py_ssize_t n
 	int64_t number = PyLong_AsLongLong(index);
 	if ((number == -1 && PyErr_Occurred()) || !row_of(series, number, &row))
 		return NULL;
-	return value_at(series, row);
+	return element_at(self, row);
 }
 
 static PyObject *series_subscript(PyObject *self, PyObject *key)
@@ -308,7 +318,7 @@ static PyObject *series_subscript(PyObject *self, PyObject *key)
 	int64_t number = PyLong_AsLongLong(key);
 	if ((number == -1 && PyErr_Occurred()) || !row_of(handle_of(self), number, &row))
 		return NULL;
-	return value_at(handle_of(self), row);
+	return element_at(self, row);
 }
 
 static Py_ssize_t series_length(PyObject *self) { return (Py_ssize_t)nk_series_length(handle_of(self)); }

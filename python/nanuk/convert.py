@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nanuk import _nanuk
-from nanuk.datatypes import DataTypeClass, parse_into_dtype
+from nanuk.datatypes import DataTypeClass, Duration, parse_into_dtype
 from nanuk.exceptions import ShapeError
 from nanuk.parse import is_several
 
@@ -83,6 +83,11 @@ def _from_list(name: str, values, dtype, strict: bool):
         if not isinstance(first, (dict, _nanuk.Series)) and not hasattr(first, "__len__"):
             msg = f"object of type {type(first).__name__!r} has no len()"
             raise TypeError(msg)
+    if isinstance(first, str) and dtype.is_temporal() and dtype != Duration:
+        return _nanuk.series_from_list(name, values, "String", strict).str.strptime(dtype, strict=strict)
+    if strict and isinstance(first, (int, float, str)) and not isinstance(first, bool) and dtype.is_decimal():
+        parsed = _nanuk.series_from_list(name, values, None, strict)
+        return parsed.cast(dtype() if isinstance(dtype, DataTypeClass) else dtype)
     series = _nanuk.series_from_list(name, values, text, strict)
     if text is None and first is not None and series.dtype != dtype:
         return series.cast(dtype() if dtype.is_decimal() or dtype.is_temporal() else dtype, strict=strict)

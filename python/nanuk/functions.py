@@ -78,8 +78,32 @@ def lit(value, dtype=None, *, allow_object: bool = False) -> Expr:
         from nanuk.series import Series
 
         return _nanuk.lit(Series("literal", [value], dtype))._call("first")
+    if hasattr(value, "__array_interface__"):  # a scalar of NumPy has a dtype
+        from nanuk.series import Series
+
+        dtype = Series([value]).dtype if dtype is None else dtype
     expr = _nanuk.lit(value)
-    return expr if dtype is None else expr._call("cast", dtype=_Dtype(dtype))
+    if dtype is None:
+        return expr
+    zone = getattr(dtype, "time_zone", None)
+    if isinstance(zone, str) and hasattr(value, "toordinal"):
+        return _in_zone(expr, value, dtype)
+    return expr._call("cast", dtype=_Dtype(dtype))
+
+
+def _in_zone(expr, value, dtype) -> Expr:
+    """A date or a datetime as Datetime of a zone: local time of the zone when it has none.
+
+    Raises TypeError for a value of another zone.
+    """
+    own = getattr(value, "tzinfo", None)
+    if own is None:
+        local = expr._call("cast", dtype=_Dtype(type(dtype)(dtype.time_unit)))
+        return local.dt.replace_time_zone(dtype.time_zone, ambiguous="latest" if getattr(value, "fold", 0) else "earliest")
+    if str(own) != dtype.time_zone:
+        msg = f"time zone of dtype ({dtype.time_zone!r}) differs from time zone of value ({own!r})"
+        raise TypeError(msg)
+    return expr._call("cast", dtype=_Dtype(dtype))
 
 
 def len() -> Expr:

@@ -625,7 +625,7 @@ class LazyFrame(_nanuk.Plan):
         """The rows of two queries that are both in order of one or more columns, in that order."""
         from nanuk.combine import merge_two_sorted
 
-        return merge_two_sorted(self, other, flatten([key]))
+        return merge_two_sorted(self, other, flatten(key))
 
     def update(self, other, on=None, how: str = "left", *, left_on=None, right_on=None, include_nulls: bool = False,
                maintain_order: str | None = "left") -> LazyFrame:  # fmt: skip

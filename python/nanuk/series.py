@@ -41,7 +41,13 @@ class Series(_nanuk.Series):
         return self.to_frame()._repr_html_()
 
     def __iter__(self):
+        if self._dtype_text.startswith(("List", "Array")):
+            return (None if value is None else self._list_at(row) for row, value in enumerate(self.to_list()))
         return iter(self.to_list())
+
+    def _list_at(self, row: int) -> Series:
+        """The items of one list."""
+        return _evaluate(_nanuk.lit(self).slice(row, 1)._call("explode"))._rename("")
 
     def __contains__(self, item) -> bool:
         if item is None:
@@ -251,12 +257,12 @@ class Series(_nanuk.Series):
     def first(self, *, ignore_nulls: bool = False):
         """The first value, None when there is none."""
         values = self.drop_nulls() if ignore_nulls else self
-        return values.item(0) if len(values) else None
+        return values.slice(0, 1).to_list()[0] if len(values) else None
 
     def last(self, *, ignore_nulls: bool = False):
         """The last value, None when there is none."""
         values = self.drop_nulls() if ignore_nulls else self
-        return values.item(-1) if len(values) else None
+        return values.slice(-1).to_list()[0] if len(values) else None
 
     def quantile(self, quantile, interpolation: str = "nearest"):
         """A quantile."""

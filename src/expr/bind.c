@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pointers.h"
 #include "expr/bound.h"
 
 /* Distinct nodes of one user expression, arguments before their users. */
@@ -149,23 +150,86 @@ static int chosen(const choice *choices, int n_choices, const nk_expr *node, int
 	return -1;
 }
 
-/* The name that a result gets in expansion k. `from_root` ignores aliases: prefixes and keep apply to the column. */
+/* The first column under an expression, NULL when there is none; of `when` the predicate comes last. */
+static nk_status root_name(const context *c, const nk_expr *expr, const choice *choices, int n_choices, int k,
+                           const char *first_argument, const char **out, nk_error *err)
+{
+	NK_POINTERS(seen);
+	int n = 0, capacity = 32;
+	const nk_expr **stack = malloc((size_t)capacity * sizeof *stack);
+	nk_status status = stack ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+	*out = NULL;
+	if (stack)
+		stack[n++] = expr;
+	while (status == NK_OK && n && !*out) {
+		const nk_expr *node = stack[--n];
+		if (nk_pointers_find(&seen, node) >= 0)
+			continue;
+		status = nk_pointers_add(&seen, node, err);
+		if (node->kind == NK_EXPR_COLUMN)
+			*out = node->name;
+		if (node->kind == NK_EXPR_SELECTOR)
+			*out = first_argument;
+		for (int i = 0; node->kind == NK_EXPR_SELECTOR && i < n_choices; i++)
+			if (choices[i].selector == node)
+				*out = c->visible[choices[i].positions[choices[i].n == 1 ? 0 : k]].name;
+		if (n + node->n_args > capacity) {
+			capacity = capacity * 2 + node->n_args;
+			const nk_expr **grown = realloc(stack, (size_t)capacity * sizeof *grown);
+			if (!grown)
+				status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
+			if (!grown)
+				break;
+			stack = grown;
+		}
+		bool is_when = node->kind == NK_EXPR_CALL && strcmp(node->func->name, "when") == 0;
+		if (is_when)
+			stack[n++] = node->args[0];
+		for (int i = node->n_args; i-- > is_when;)
+			stack[n++] = node->args[i];
+	}
+	free(stack);
+	if (status == NK_OK && !*out)
+		return nk_fail(err, NK_INVALID_OPERATION, "`name.keep` expected at least one column name");
+	return status;
+}
+
+/* A name after a prefix, a suffix or a change of case. */
+static nk_status renamed(const context *c, const nk_expr *rename, const char *name, const char **out,
+                         nk_error *err)
+{
+	size_t n_name = strlen(name), n_affix = rename->name ? strlen(rename->name) : 0;
+	char *made;
+	NK_TRY(nk_arena_alloc(nk_binder_arena(c->binder), (int64_t)(n_name + n_affix) + 1, (void **)&made, err));
+	*out = made;
+	if (rename->rename == NK_RENAME_PREFIX) {
+		memcpy(made, rename->name, n_affix);
+		memcpy(made + n_affix, name, n_name);
+		return NK_OK;
+	}
+	memcpy(made, name, n_name);
+	if (rename->rename == NK_RENAME_SUFFIX)
+		memcpy(made + n_name, rename->name, n_affix);
+	for (size_t i = 0; i < n_name && rename->rename != NK_RENAME_SUFFIX; i++)
+		made[i] = (char)(rename->rename == NK_RENAME_UPPER ? toupper((unsigned char)made[i])
+		                                                   : tolower((unsigned char)made[i]));
+	return NK_OK;
+}
+
+/* The name that a result gets in expansion k: renames apply to the name under them, one after the other; keep
+ * goes back to the column. */
 static nk_status output_name(const context *c, const nk_expr *expr, const choice *choices, int n_choices,
                              int k, const char *first_argument, const char **out, nk_error *err)
 {
-	const nk_expr *renames[16];
+	enum { MOST_RENAMES = 64 };
+	const nk_expr *renames[MOST_RENAMES];
 	int n_renames = 0;
 	const char *name = NULL;
 	while (!name)
 		switch (expr->kind) {
 		case NK_EXPR_COLUMN:
-		case NK_EXPR_SERIES: name = expr->name; break;
-		case NK_EXPR_ALIAS:
-			if (n_renames)
-				expr = expr->args[0];
-			else
-				name = expr->name;
-			break;
+		case NK_EXPR_SERIES:
+		case NK_EXPR_ALIAS: name = expr->name; break;
 		case NK_EXPR_LITERAL: name = "literal"; break;
 		case NK_EXPR_SELECTOR:
 			for (int i = 0; i < n_choices; i++)
@@ -173,9 +237,13 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 					name = c->visible[choices[i].positions[choices[i].n == 1 ? 0 : k]].name;
 			break;
 		case NK_EXPR_RENAME:
-			if (n_renames == NK_COUNT(renames))
+			if (expr->rename == NK_RENAME_KEEP) {
+				NK_TRY(root_name(c, expr->args[0], choices, n_choices, k, first_argument, &name, err));
+				break;
+			}
+			if (n_renames == MOST_RENAMES)
 				return nk_fail(err, NK_INVALID_OPERATION, "more than %d renames on one expression",
-				               NK_COUNT(renames));
+				               MOST_RENAMES);
 			renames[n_renames++] = expr;
 			expr = expr->args[0];
 			break;
@@ -198,27 +266,8 @@ static nk_status output_name(const context *c, const nk_expr *expr, const choice
 			break;
 		case NK_EXPR_OVER: expr = expr->args[0]; break;
 		}
-	/* The outermost rename wins over the ones inside it: each undoes what came before. */
-	if (n_renames && renames[0]->rename != NK_RENAME_KEEP) {
-		const nk_expr *rename = renames[0];
-		size_t n_name = strlen(name), n_affix = rename->name ? strlen(rename->name) : 0;
-		char *made;
-		NK_TRY(
-			nk_arena_alloc(nk_binder_arena(c->binder), (int64_t)(n_name + n_affix) + 1, (void **)&made, err));
-		if (rename->rename == NK_RENAME_PREFIX) {
-			memcpy(made, rename->name, n_affix);
-			memcpy(made + n_affix, name, n_name);
-		} else {
-			memcpy(made, name, n_name);
-			if (rename->rename == NK_RENAME_SUFFIX)
-				memcpy(made + n_name, rename->name, n_affix);
-			for (size_t i = 0; i < n_name && rename->rename != NK_RENAME_SUFFIX; i++)
-				made[i] = (char)(rename->rename == NK_RENAME_UPPER ? toupper((unsigned char)made[i])
-				                                                   : tolower((unsigned char)made[i]));
-		}
-		*out = made;
-		return NK_OK;
-	}
+	while (n_renames > 0)
+		NK_TRY(renamed(c, renames[--n_renames], name, &name, err));
 	return nk_arena_string(nk_binder_arena(c->binder), name, (int64_t)strlen(name), out, err);
 }
 

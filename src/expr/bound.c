@@ -338,7 +338,8 @@ static void find_untyped(nk_bound *node, nk_bound *const *args)
 	if (!node->func->bends || !nk_type_is_numeric(node->dtype->id))
 		return;
 	bool any_integer = false;
-	int n_values = node->func->height == NK_LENGTH_CHANGING ? 1 : node->n_args; /* then come counts and positions */
+	int n_values =
+		node->func->height == NK_LENGTH_CHANGING ? 1 : node->n_args; /* then come counts and positions */
 	for (int i = 0; i < n_values; i++) {
 		const nk_bound *arg = args[i];
 		if (i == 0 && node->n_args == 3 && arg->dtype->id == NK_TYPE_BOOLEAN)

@@ -278,7 +278,8 @@ static nk_status limit(const nk_call *call, nk_array *values, nk_array *bound, n
 	for (int side = 0; side < 2; side++) { /* NaN stays and does not bind */
 		proper_bits(side ? bound : values, n_rows, proper);
 		for (int64_t i = 0; i < n_rows; i += 64)
-			nk__put_word(bits, i, n_rows, nk_bitmap_word(bits, i, n_rows) & nk_bitmap_word(proper, i, n_rows));
+			nk__put_word(bits, i, n_rows,
+			             nk_bitmap_word(bits, i, n_rows) & nk_bitmap_word(proper, i, n_rows));
 	}
 	return nk_blend(call->memory, call->dtype, bits, bound, values, n_rows, out, err);
 }
@@ -356,7 +357,8 @@ const nk_func nk__funcs_horizontal[] = {
 	{
 		.name = "clip",
 		.args = "x, lower_bound, upper_bound",
-		.doc = "x limited to the range between the bounds, in the dtype of x. A null or NaN bound does not bind; "
+		.doc = "x limited to the range between the bounds, in the dtype of x. A null or NaN bound does not "
+			   "bind; "
 			   "NaN stays NaN.",
 		.example = "clip([1, 7, null], 2, 5) == [2, 5, null]",
 		.min_args = 3,

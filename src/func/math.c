@@ -94,8 +94,8 @@ static nk_status bind_radians(nk_bind *bind, nk_error *err)
 	return bind_float(bind, to_radians, PLAIN, 1, err);
 }
 
-static nk_status log_of_base_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
-                                    nk_error *err)
+static nk_status log_of_base_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows,
+                                    nk_array **out, nk_error *err)
 {
 	NK_AUTO(nk_array) result = NULL;
 	nk_physical physical = call->dtype->physical;
@@ -103,8 +103,9 @@ static nk_status log_of_base_kernel(const nk_call *call, nk_array *const *args, 
 	for (int64_t i = 0; i < n_rows; i++) {
 		int64_t at = nk_array_index(args[0], i), base = nk_array_index(args[1], i);
 		if (physical == NK_PHYSICAL_F32)
-			((float *)nk_array_values(result))[i] = (float)(log((double)((const float *)args[0]->values)[at]) /
-			                                                log((double)((const float *)args[1]->values)[base]));
+			((float *)nk_array_values(result))[i] =
+				(float)(log((double)((const float *)args[0]->values)[at]) /
+			            log((double)((const float *)args[1]->values)[base]));
 		else
 			((double *)nk_array_values(result))[i] =
 				log(((const double *)args[0]->values)[at]) / log(((const double *)args[1]->values)[base]);
@@ -121,6 +122,8 @@ static nk_status bind_log(nk_bind *bind, nk_error *err)
 		NK_TRY(bind_float(bind, log, NUMBERS, 1, err));
 		if (!nk_type_is_numeric(bind->args[1].dtype->id) && bind->args[1].dtype->id != NK_TYPE_NULL)
 			return refuse(bind, err);
+		if (bind->args[1].dtype->id == NK_TYPE_FLOAT32 && nk_type_is_integer(bind->args[0].dtype->id))
+			bind->dtype = bind->casts[0] = bind->args[1].dtype;
 		bind->casts[1] = bind->dtype;
 		bind->kernel = log_of_base_kernel;
 		return NK_OK;

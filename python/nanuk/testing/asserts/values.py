@@ -18,7 +18,7 @@ def fail(objects: str, detail: str, left=None, right=None) -> None:
 def _has_floats(dtype) -> bool:
     if dtype.is_float():
         return True
-    if hasattr(dtype, "fields") and dtype.fields:
+    if hasattr(dtype, "fields"):
         return any(_has_floats(field.dtype) for field in dtype.fields)
     return dtype.is_nested() and _has_floats(dtype.inner)
 
