@@ -380,6 +380,22 @@ typedef struct nk_scan_ipc_options {
 	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
 } nk_scan_ipc_options;
 
+/* How JSON is read; zero is the default everywhere. All of it is copied. */
+typedef struct nk_scan_json_options {
+	int64_t size;
+	const char *const *schema_names, *const *schema_dtypes; /* of all columns; NULL: inferred */
+	int n_schema;
+	const char *const *override_names, *const *override_dtypes; /* of some columns */
+	int n_overrides;
+	int64_t infer_rows; /* rows that dtypes are inferred from: 0: 100, negative: all */
+	bool ignore_errors; /* values that are not of their column's dtype are null (lines only) */
+	bool no_glob;
+	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
+	const char *row_index_name;     /* NULL: none */
+	int64_t row_index_offset;
+	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
+} nk_scan_json_options;
+
 typedef struct nk_join_options {
 	int64_t size;
 	const char *how;            /* "inner" (NULL), "left", "right", "full", "semi", "anti", "cross" */
@@ -403,6 +419,13 @@ NK_API nk_status nk_plan_scan_csv(const char *const *paths, int n_paths, const n
  * live. options may be NULL. */
 NK_API nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_ipc_options *options,
                                   nk_plan **out, nk_error *err);
+/* Files, globs and directories of lines that hold a JSON object each, plain or compressed (gzip, zlib, zstd). options may
+ * be NULL. */
+NK_API nk_status nk_plan_scan_ndjson(const char *const *paths, int n_paths,
+                                     const nk_scan_json_options *options, nk_plan **out, nk_error *err);
+/* A file that is one JSON document: an array of objects, or one object. Of the options, those of schemas count. */
+NK_API nk_status nk_frame_read_json(const char *path, const nk_scan_json_options *options, nk_frame **out,
+                                    nk_error *err);
 NK_API nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err);
 NK_API nk_status nk_plan_filter(nk_plan *plan, nk_expr *const *predicates, int n, nk_plan **out,
                                 nk_error *err);
@@ -504,6 +527,15 @@ typedef struct nk_sink_ipc_options {
 } nk_sink_ipc_options;
 NK_API nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options,
                                   nk_error *err);
+
+typedef struct nk_sink_json_options {
+	int64_t size;
+	bool is_document;        /* one array of objects; else an object a line */
+	const char *compression; /* NULL: "uncompressed"; "gzip", "zstd" */
+	int compression_level;   /* 0: the usual one, n: n - 1 */
+} nk_sink_json_options;
+NK_API nk_status nk_plan_sink_json(nk_plan *plan, const char *path, const nk_sink_json_options *options,
+                                   nk_error *err);
 
 /* ---- SQL ---- */
 

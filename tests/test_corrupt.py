@@ -1,10 +1,11 @@
-"""Parquet and Arrow files cut short or with bytes changed: an error of the engine or an answer, never a crash or a
+"""Parquet, Arrow and JSON files cut short or with bytes changed: an error of the engine or an answer, never a crash or a
 hang.
 
 The reading happens in a process of its own, which notes every attempt before it makes it, so that a crash names
 the damage that caused it. Seeds are fixed: a failure repeats.
 """
 
+import json
 import pathlib
 import random
 import subprocess
@@ -36,6 +37,8 @@ import nanuk as pl
 readers = {
     ".parquet": (pl.read_parquet, pl.scan_parquet),
     ".arrow": (pl.read_ipc, pl.scan_ipc),
+    ".ndjson": (pl.read_ndjson, pl.scan_ndjson),
+    ".json": (pl.read_json, lambda path: pl.read_json(path, schema={"i": pl.Int8, "st": pl.Struct({"a": pl.Int64})}).lazy()),
     ".arrows": (pl.read_ipc_stream, lambda path: pl.read_ipc_stream(path, columns=["i", "s"]).lazy()),
 }
 fine = (pl.exceptions.PolarsError, OSError, MemoryError)
@@ -99,12 +102,30 @@ def write_ipc(path, stream, compression):
         writer.write_table(whole, max_chunksize=64)
 
 
-@pytest.fixture(params=[*VARIANTS, "file", "file_lz4", "stream", "stream_zstd"])
+def write_json(path, is_document):
+    rows = [
+        {
+            "i": n,
+            "x": n / 3,
+            "s": f'te\\u00e9xt "{n}" é' * (n % 3),
+            "l": [n, None, []][: n % 4],
+            "st": {"a": n % 3 == 0, "b": None},
+        }
+        for n in range(60)
+    ]
+    lines = [json.dumps(row, ensure_ascii=n % 2 == 0) for n, row in enumerate(rows)]
+    path.write_text("[" + ",\n".join(lines) + "]" if is_document else "\n".join(lines) + "\n")
+
+
+@pytest.fixture(params=[*VARIANTS, "json", "ndjson", "file", "file_lz4", "stream", "stream_zstd"])
 def sound(request, tmp_path):
     """A suffix and the bytes of a file without damage."""
     if request.param in VARIANTS:
         path = tmp_path / "sound.parquet"
         pq.write_table(table(), path, row_group_size=64, **VARIANTS[request.param])
+    elif request.param in ("json", "ndjson"):
+        path = tmp_path / f"sound.{request.param}"
+        write_json(path, request.param == "json")
     else:
         form, _, compression = request.param.partition("_")
         path = tmp_path / ("sound.arrows" if form == "stream" else "sound.arrow")

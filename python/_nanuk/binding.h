@@ -223,6 +223,7 @@ bool py_plan_type_init(PyObject *module);
 extern PyMethodDef py_plan_functions[]; /* scan_parquet, concat */
 extern PyMethodDef py_csv_functions[];
 extern PyMethodDef py_ipc_functions[];
+extern PyMethodDef py_json_functions[];
 extern PyMethodDef py_sql_functions[];
 extern PyMethodDef py_expr_functions[]; /* col, lit, call, ... */
 

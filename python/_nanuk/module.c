@@ -236,6 +236,7 @@ PyMODINIT_FUNC PyInit__nanuk(void)
 	            PyModule_AddFunctions(module, py_plan_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_csv_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_ipc_functions) == 0 &&
+	            PyModule_AddFunctions(module, py_json_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_sql_functions) == 0 &&
 	            PyModule_AddStringConstant(module, "version", nk_version()) == 0;
 	if (!good)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 from nanuk import _nanuk
-from nanuk.exceptions import InvalidOperationError, ShapeError
-from nanuk.files import MemoryFiles, contents_of, is_path, path_text, read_bytes, refuse_remote, sources_of
+from nanuk.exceptions import ShapeError
+from nanuk.files import (
+    MemoryFiles,
+    check_suffix,
+    contents_of,
+    is_path,
+    path_text,
+    read_bytes,
+    refuse_remote,
+    sources_of,
+    write_target,
+    written_bytes,
+)
 from nanuk.parse import dtype_text, removes_arguments
 
 _QUOTE_STYLES = ("always", "necessary", "non_numeric", "never")
-_SUFFIXES = {"gzip": ".gz", "zstd": ".zst"}
 _GONE = {
     "dtypes": "`schema_overrides`",
     "row_count_name": "`row_index_name`",
@@ -281,24 +290,6 @@ def _read(paths: list[str], options: dict, with_column_names, columns, row_index
     return plan._collect()
 
 
-def _check_suffix(target, compression: str, check_extension: bool) -> None:
-    if not check_extension or not is_path(target):
-        return
-    path = path_text(target)
-    suffix = _SUFFIXES.get(compression)
-    if suffix and not path.endswith(suffix):
-        msg = (
-            f"the path ({path}) does not conform to standard naming, expected suffix: ({suffix}), set "
-            "`check_extension` to `False` if you don't want this behavior"
-        )
-        raise InvalidOperationError(msg)
-    if not suffix and path.endswith(tuple(_SUFFIXES.values())):
-        raise InvalidOperationError(
-            "use the compression parameter to control compression, or set `check_extension` to `False` if you want to "
-            "suffix an uncompressed filename with an ending intended for compression"
-        )
-
-
 def sink_csv(
     plan, target, *, include_bom: bool, compression: str, compression_level: int | None, check_extension: bool,
     include_header: bool, separator: str, line_terminator: str, quote_char: str, batch_size: int,
@@ -314,10 +305,7 @@ def sink_csv(
     if quote_style is not None and quote_style not in _QUOTE_STYLES:
         msg = f"`quote_style` must be one of {{{', '.join(map(repr, _QUOTE_STYLES))}}}, got {quote_style}"
         raise ValueError(msg)
-    if compression not in ("uncompressed", *_SUFFIXES):
-        msg = f"Invalid compression format: ({compression})"
-        raise InvalidOperationError(msg)
-    _check_suffix(target, compression, check_extension)
+    check_suffix(target, compression, check_extension=check_extension)
     options = {
         "include_bom": include_bom,
         "no_header": not include_header,
@@ -335,22 +323,11 @@ def sink_csv(
         "compression": compression,
         "compression_level": 0 if compression_level is None else compression_level + 1,
     }
-    if target is not None and not hasattr(target, "write"):
-        path = path_text(target)
-        if mkdir:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        _nanuk.sink_csv(plan, path, options)
-        return None
-    import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "sink.csv")
+    def write(path: str) -> None:
         _nanuk.sink_csv(plan, path, options)
-        with open(path, "rb") as file:
-            contents = file.read()
+
     if target is None:
-        return contents.decode()
-    import io
-
-    target.write(contents.decode() if isinstance(target, io.TextIOBase) else contents)
+        return written_bytes(write).decode()
+    write_target(target, write, mkdir=mkdir)
     return None

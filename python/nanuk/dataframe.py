@@ -737,6 +737,24 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
             null_value=null_value, quote_style=quote_style,
         )  # fmt: skip
 
+    def write_json(self, file=None) -> str | None:
+        """Write an array of JSON objects to a path or an open file, or return it as text; see LazyFrame.sink_ndjson."""
+        from nanuk.json import sink_json
+
+        return sink_json(self._plan(), file, is_document=True, check_extension=False)
+
+    def write_ndjson(
+        self, file=None, *, compression: str = "uncompressed", compression_level: int | None = None,
+        check_extension: bool = True,
+    ) -> str | None:  # fmt: skip
+        """Write a JSON object a line to a path or an open file, or return it as text; see LazyFrame.sink_ndjson."""
+        from nanuk.json import sink_json
+
+        return sink_json(
+            self._plan(), file, compression=compression, compression_level=compression_level,
+            check_extension=check_extension,
+        )  # fmt: skip
+
     def write_ipc(
         self, file, *, compression: str = "uncompressed", compat_level=None, record_batch_size: int | None = None,
         storage_options=None, credential_provider="auto",

@@ -96,6 +96,33 @@ def write_target(target, write, *, mkdir: bool = False) -> None:
     target.write(contents.decode() if isinstance(target, io.TextIOBase) else contents)
 
 
+_SUFFIXES = {"gzip": ".gz", "zstd": ".zst"}
+
+
+def check_suffix(target, compression: str, *, check_extension: bool) -> None:
+    """Raise InvalidOperationError for an unknown compression, or a path whose ending promises another one."""
+    from nanuk.exceptions import InvalidOperationError
+
+    if compression not in ("uncompressed", *_SUFFIXES):
+        msg = f"Invalid compression format: ({compression})"
+        raise InvalidOperationError(msg)
+    if not check_extension or not is_path(target):
+        return
+    path = path_text(target)
+    suffix = _SUFFIXES.get(compression)
+    if suffix and not path.endswith(suffix):
+        msg = (
+            f"the path ({path}) does not conform to standard naming, expected suffix: ({suffix}), set "
+            "`check_extension` to `False` if you don't want this behavior"
+        )
+        raise InvalidOperationError(msg)
+    if not suffix and path.endswith(tuple(_SUFFIXES.values())):
+        raise InvalidOperationError(
+            "use the compression parameter to control compression, or set `check_extension` to `False` if you want to "
+            "suffix an uncompressed filename with an ending intended for compression"
+        )
+
+
 def written_bytes(write) -> bytes:
     """What write(path) writes."""
     import tempfile

@@ -280,6 +280,25 @@ class LazyFrame(_nanuk.Plan):
             mkdir=mkdir,
         )  # fmt: skip
 
+    def sink_ndjson(
+        self, path, *, compression: str = "uncompressed", compression_level: int | None = None,
+        check_extension: bool = True, maintain_order: bool = True, storage_options=None, credential_provider="auto",
+        sync_on_close=None, mkdir: bool = False, lazy: bool = False, engine="auto",
+        optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS,
+    ) -> None:  # fmt: skip
+        """Run the query and write a JSON object a line to a path or an open file.
+
+        compression: "uncompressed", "gzip" or "zstd". Temporal values and Decimals become strings, floats that are no
+        numbers null. Raises ComputeError for Binary columns, InvalidOperationError for unknown compressions, OSError
+        when the file cannot be written.
+        """
+        from nanuk.json import sink_json
+
+        sink_json(
+            self, path, compression=compression, compression_level=compression_level, check_extension=check_extension,
+            mkdir=mkdir,
+        )  # fmt: skip
+
     def show(self, limit: int | None = 5, **options) -> None:
         """Print the first rows."""
         self.head(limit).collect().show(None, **options) if limit is not None else self.collect().show(None, **options)

@@ -11,8 +11,6 @@ FAMILIES = {
     ),
     "expressions of dtypes": ("DataTypeExpr", "dtype_of", "self_dtype", "struct_with_fields"),
     "Arrow streams of other libraries": ("scan_arrow_c_stream",),
-    "JSON files": ("read_json", "read_ndjson", "scan_ndjson"),
-    "CSV files": ("read_csv", "scan_csv"),
     "lines, Avro, spreadsheets and databases": (
         "read_lines", "scan_lines", "read_avro", "read_excel", "read_ods", "read_clipboard", "read_database",
         "read_database_uri",
@@ -42,7 +40,6 @@ FAMILIES = {
 # class -> family -> methods.
 METHODS = {
     "DataFrame": {
-        "JSON files": ("write_json", "write_ndjson"),
         "lines, Avro, spreadsheets and databases": ("write_avro", "write_excel", "write_clipboard", "write_database"),
         "table formats": ("write_delta", "write_iceberg"),
         "other libraries": ("to_jax", "to_torch", "plot", "style"),
@@ -51,7 +48,6 @@ METHODS = {
         "matching schemas": ("match_to_schema",),
     },
     "LazyFrame": {
-        "JSON files": ("sink_ndjson",),
         "table formats": ("sink_delta", "sink_iceberg"),
         "clouds and remote engines": ("remote", "execute", "from_lazyframe_resolver"),
         "joins by nearness": ("join_asof",),

@@ -7,6 +7,7 @@
 #include "api/context.h"
 #include "io/csv/csv.h"
 #include "io/ipc/ipc.h"
+#include "io/json/json.h"
 #include "io/parquet/parquet.h"
 
 static int choose(const char *text, const char *const *names, int n)
@@ -75,6 +76,26 @@ nk_status nk_plan_scan_ipc(const char *const *paths, int n_paths, const nk_scan_
 	NK_AUTO(nk_source) source = NULL;
 	NK_TRY(nk_ipc_source_new(context->memory, paths, n_paths, options, &source, err));
 	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
+}
+
+nk_status nk_plan_scan_ndjson(const char *const *paths, int n_paths, const nk_scan_json_options *options,
+                              nk_plan **out, nk_error *err)
+{
+	const nk_context *context;
+	nk_scan_json_options none = NK_OPTIONS(nk_scan_json_options);
+	options = options ? options : &none;
+	NK_TRY(nk__context_get(&context, err));
+	NK_AUTO(nk_source) source = NULL;
+	NK_TRY(nk_json_source_new(context->memory, paths, n_paths, options, &source, err));
+	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
+}
+
+nk_status nk_frame_read_json(const char *path, const nk_scan_json_options *options, nk_frame **out,
+                             nk_error *err)
+{
+	const nk_context *context;
+	NK_TRY(nk__context_get(&context, err));
+	return nk_json_read_document(context->memory, path, options, out, err);
 }
 
 nk_status nk_plan_from_frame(nk_frame *frame, nk_plan **out, nk_error *err)

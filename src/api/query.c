@@ -6,6 +6,7 @@
 #include "exec/execute.h"
 #include "io/csv/csv.h"
 #include "io/ipc/ipc.h"
+#include "io/json/json.h"
 #include "io/parquet/parquet.h"
 #include "opt/optimize.h"
 #include "plan/rel.h"
@@ -187,5 +188,13 @@ nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_op
 {
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_ipc_sink_new(path, options, &sink, err));
+	return run_into(plan, sink, err);
+}
+
+nk_status nk_plan_sink_json(nk_plan *plan, const char *path, const nk_sink_json_options *options,
+                            nk_error *err)
+{
+	NK_AUTO(nk_sink) sink = NULL;
+	NK_TRY(nk_json_sink_new(path, options, &sink, err));
 	return run_into(plan, sink, err);
 }

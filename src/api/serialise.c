@@ -6,6 +6,7 @@
 #include "expr/serialise.h"
 #include "io/csv/csv.h"
 #include "io/ipc/ipc.h"
+#include "io/json/json.h"
 #include "io/parquet/parquet.h"
 #include "plan/serialise.h"
 
@@ -71,6 +72,8 @@ static nk_status make_source(nk_memory *memory, const char *kind, nk_wire *in, n
 		return nk_csv_source_from_wire(memory, in, out, err);
 	if (strcmp(kind, "ipc") == 0)
 		return nk_ipc_source_from_wire(memory, in, out, err);
+	if (strcmp(kind, "ndjson") == 0)
+		return nk_json_source_from_wire(memory, in, out, err);
 	return nk_fail(err, NK_COMPUTE,
 	               "a serialised plan scans a source of kind \"%s\", which this version does not have", kind);
 }

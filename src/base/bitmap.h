@@ -42,6 +42,17 @@ static inline uint64_t nk_bitmap_word(const uint8_t *bits, int64_t i, int64_t n)
 	return left < 64 ? word & ((1ull << left) - 1) : word;
 }
 
+/* Bit i is the parity of bits 0 to i. */
+static inline uint64_t nk_running_parity(uint64_t bits)
+{
+	bits ^= bits << 1;
+	bits ^= bits << 2;
+	bits ^= bits << 4;
+	bits ^= bits << 8;
+	bits ^= bits << 16;
+	return bits ^ bits << 32;
+}
+
 /* Number of ones among n bits from position `offset` on. */
 static inline int64_t nk_bitmap_count(const uint8_t *bits, int64_t offset, int64_t n)
 {

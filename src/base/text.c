@@ -29,6 +29,11 @@ static bool text_reserve(nk_text *text, int64_t n_more)
 	return true;
 }
 
+char *nk_text_room(nk_text *text, int64_t n_bytes)
+{
+	return text_reserve(text, n_bytes) ? text->bytes + text->n_bytes : NULL;
+}
+
 void nk_text_append(nk_text *text, const char *bytes, int64_t n_bytes)
 {
 	if (!text_reserve(text, n_bytes))

@@ -15,6 +15,8 @@ typedef struct nk_text {
 
 void nk_text_release(nk_text *text);
 void nk_text_append(nk_text *text, const char *bytes, int64_t n_bytes);
+/* Where to write n_bytes at the end, which count once n_bytes was raised; NULL when there is no memory for them. */
+char *nk_text_room(nk_text *text, int64_t n_bytes);
 void nk_text_append_string(nk_text *text, const char *string);
 void nk_text_append_char(nk_text *text, char c);
 void nk_text_format(nk_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

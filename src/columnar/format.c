@@ -171,6 +171,31 @@ int nk_format_f32(float value, char *out)
 	return format_float(negative, nk_shortest_f32(value), -6, 13, out);
 }
 
+int nk_format_f64_positional(double value, char *out)
+{
+	nk_decimal_float shortest = nk_shortest_f64(value);
+	char digits[24], *to = out;
+	int n = nk_format_u64(shortest.digits, digits), n_whole = n + shortest.exponent;
+	if (__builtin_signbit(value))
+		*to++ = '-';
+	if (shortest.exponent >= 0) {
+		memcpy(to, digits, (size_t)n);
+		memset(to + n, '0', (size_t)shortest.exponent);
+		return (int)(to - out) + n + shortest.exponent;
+	}
+	if (n_whole > 0) {
+		memcpy(to, digits, (size_t)n_whole);
+		to[n_whole] = '.';
+		memcpy(to + n_whole + 1, digits + n_whole, (size_t)(n - n_whole));
+		return (int)(to - out) + n + 1;
+	}
+	*to++ = '0';
+	*to++ = '.';
+	memset(to, '0', (size_t)-n_whole);
+	memcpy(to - n_whole, digits, (size_t)n);
+	return (int)(to - out) - n_whole + n;
+}
+
 /* ---- Dates and times ---- */
 
 int nk_format_date(int64_t days, char *out)

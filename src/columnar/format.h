@@ -20,6 +20,10 @@ int nk_format_decimal(__int128 value, int scale, char *out);
 /* The shortest text that reads back as the same float: "1.0", "1e+16", "0.00001", "1e-6", "NaN", "-inf". */
 int nk_format_f64(double value, char *out);
 int nk_format_f32(float value, char *out);
+/* The same digits of a finite value without an exponent: "1", "10000000000000000", "0.00000015"; into a buffer of
+ * NK_FORMAT_POSITIONAL_BYTES. */
+enum { NK_FORMAT_POSITIONAL_BYTES = 400 };
+int nk_format_f64_positional(double value, char *out);
 /* "2024-01-31"; years outside of 0 to 9999 take a sign. */
 int nk_format_date(int64_t days, char *out);
 /* "13:29:00", with n_digits (0 to 9) of the second's fraction. */

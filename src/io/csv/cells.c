@@ -156,32 +156,6 @@ static char *put_scientific(double value, nk_decimal_float shortest, int n_decim
 	return put_i64(shortest.digits ? shortest.exponent + n - 1 : 0, to);
 }
 
-/* All digits and as many zeros as it takes: "10000000000000000", "0.00000015". */
-static char *put_positional(double value, char *to)
-{
-	nk_decimal_float shortest = nk_shortest_f64(value);
-	char digits[24];
-	int n = nk_format_u64(shortest.digits, digits), n_whole = n + shortest.exponent;
-	if (__builtin_signbit(value))
-		*to++ = '-';
-	if (shortest.exponent >= 0) {
-		memcpy(to, digits, (size_t)n);
-		memset(to + n, '0', (size_t)shortest.exponent);
-		return to + n + shortest.exponent;
-	}
-	if (n_whole > 0) {
-		memcpy(to, digits, (size_t)n_whole);
-		to[n_whole] = '.';
-		memcpy(to + n_whole + 1, digits + n_whole, (size_t)(n - n_whole));
-		return to + n + 1;
-	}
-	*to++ = '0';
-	*to++ = '.';
-	memset(to, '0', (size_t)-n_whole);
-	memcpy(to - n_whole, digits, (size_t)n);
-	return to - n_whole + n;
-}
-
 /* What the C library wrote, with the point of its locale made one. */
 static char *fix_point(char *from, char *to)
 {
@@ -207,7 +181,7 @@ static char *put_float(nk_csv_cells *cells, double value, bool is_single, char *
 		to = fix_point(from,
 		               to + snprintf(to, (size_t)cells->n_bytes_max, "%.*f", style->float_precision, value));
 	} else {
-		to = put_positional(value, to);
+		to += nk_format_f64_positional(value, to);
 	}
 	return with_comma(style, from, to);
 }
@@ -358,7 +332,7 @@ static nk_status choose_moment(nk_csv_cells *cells, nk_error *err)
 nk_status nk__csv_cells_init(nk_csv_cells *cells, const nk_csv_style *style, const nk_dtype *dtype,
                              nk_error *err)
 {
-	enum { FLOAT_BYTES = 400 };
+	enum { FLOAT_BYTES = NK_FORMAT_POSITIONAL_BYTES };
 	bool is_number = nk_type_is_numeric(dtype->id), has_comma = false;
 	*cells = (nk_csv_cells){.style = style, .dtype = dtype, .n_bytes_max = NK_FORMAT_BYTES};
 	switch (dtype->id) {

@@ -13,22 +13,6 @@ void nk__csv_rows_release(nk_csv_rows *rows)
 	*rows = (nk_csv_rows){0};
 }
 
-static nk_status set_text(nk_csv_rows *rows, const nk_csv_chunk *chunk, nk_error *err)
-{
-	const nk_csv_file *file = chunk->file;
-	if (file->is_padded || (chunk->begin >= NK_CSV_FRONT && file->n_bytes - chunk->end >= NK_CSV_BACK)) {
-		rows->text = file->text + chunk->begin;
-		return NK_OK;
-	}
-	int64_t n = chunk->end - chunk->begin;
-	NK_TRY(NK_GROW(rows->memory, &rows->copy, &rows->copy_capacity, n + NK_CSV_FRONT + NK_CSV_BACK, err));
-	memset(rows->copy, 0, NK_CSV_FRONT);
-	memcpy(rows->copy + NK_CSV_FRONT, file->text + chunk->begin, (size_t)n);
-	memset(rows->copy + NK_CSV_FRONT + n, 0, NK_CSV_BACK);
-	rows->text = rows->copy + NK_CSV_FRONT;
-	return NK_OK;
-}
-
 static bool is_regular(const nk_csv_rows *rows, const uint32_t *ends, int64_t n_marks, uint8_t eol, int64_t n)
 {
 	if (n_marks != rows->n_rows * rows->n_columns)
@@ -140,16 +124,16 @@ static nk_status split_rows(nk_csv_rows *rows, const nk_csv_options *options, in
 	return NK_OK;
 }
 
-nk_status nk__csv_rows_find(nk_csv_rows *rows, const nk_csv_options *options, const nk_csv_chunk *chunk,
+nk_status nk__csv_rows_find(nk_csv_rows *rows, const nk_csv_options *options, const nk_chunk *chunk,
                             bool is_truncated, int64_t *fault, nk_error *err)
 {
 	const nk_csv_loops *loops = NK_ISA_TABLE(nk__csv_loops);
 	const nk_csv_marks *marks = &options->dialect.marks;
 	int64_t n = chunk->end - chunk->begin;
-	rows->n_columns = chunk->file->head.n_columns;
+	rows->n_columns = ((const nk_csv_file *)chunk->file)->head.n_columns;
 	rows->n_rows = chunk->n_rows;
 	*fault = -1;
-	NK_TRY(set_text(rows, chunk, err));
+	NK_TRY(nk__chunk_text(chunk, rows->memory, &rows->copy, &rows->copy_capacity, &rows->text, err));
 	NK_TRY(NK_GROW(rows->memory, &rows->marks, &rows->marks_capacity, chunk->n_marks + 32, err));
 	nk_csv_index found;
 	rows->marks[0] = 0;

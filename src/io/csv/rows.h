@@ -2,7 +2,7 @@
 #ifndef NK_IO_CSV_ROWS_H
 #define NK_IO_CSV_ROWS_H
 
-#include "io/csv/chunks.h"
+#include "io/csv/source_internal.h"
 
 typedef struct nk_csv_rows {
 	nk_memory *memory;
@@ -21,7 +21,7 @@ void nk__csv_rows_release(nk_csv_rows *rows);
 /* Find the fields. Rows with too many are an error unless is_truncated. Fails with NK_COMPUTE and the row (in the source)
  * in *fault. */
 NK_MUST_CHECK nk_status nk__csv_rows_find(nk_csv_rows *rows, const nk_csv_options *options,
-                                          const nk_csv_chunk *chunk, bool is_truncated, int64_t *fault,
+                                          const nk_chunk *chunk, bool is_truncated, int64_t *fault,
                                           nk_error *err);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct wanted {
 } wanted;
 
 typedef struct worker {
-	nk_csv_chunk chunk; /* owner NULL: none */
+	nk_chunk chunk; /* owner NULL: none */
 	nk_csv_rows rows;
 	nk_csv_scratch *scratch;
 	int64_t row, batch_rows, number; /* of the chunk */
@@ -35,7 +35,7 @@ typedef struct csv_scan {
 	nk_csv_source *source; /* owned reference */
 	nk_scan_request request;
 	nk_arena *arena;
-	nk_csv_chunks *chunks;
+	nk_chunks *chunks;
 	int64_t row_start, row_end;
 	bool has_text; /* the source has a String column, so all of its text must be UTF-8 */
 	int n_wanted;
@@ -48,18 +48,12 @@ typedef struct csv_scan {
 
 /* ---- Faults ---- */
 
-/* Where in the file, for messages: the line and the path, unless the path is of no use. */
 static nk_status add_place(const worker *w, nk_status status, int64_t position, nk_error *err)
 {
-	const nk_csv_file *file = w->chunk.file;
-	int64_t line = 1;
-	for (const uint8_t *at = file->text, *end = at + position; (at = memchr(at, '\n', (size_t)(end - at)));
-	     at++)
-		line++;
-	if (strncmp(file->path, "/proc/", 6) == 0)
-		return nk_error_context(err, status, "line %lld", (long long)line);
-	return nk_error_context(err, status, "line %lld of %s", (long long)line, file->path);
+	return nk__text_file_context(w->chunk.file, position, status, err);
 }
+
+static const nk_csv_file *file_of(const worker *w) { return (const nk_csv_file *)w->chunk.file; }
 
 static nk_status unreadable(const csv_scan *scan, const worker *w, int i, const nk_csv_fault *fault,
                             nk_error *err)
@@ -75,7 +69,7 @@ static nk_status unreadable(const csv_scan *scan, const worker *w, int i, const 
 	        "`schema_overrides` argument\n- setting `ignore_errors` to `True`,\n- adding `%.*s` to the "
 	        "`null_values` list.%s%s",
 	        n, text, nk_dtype_short_name(column->conversion.dtype), name,
-	        w->chunk.file->places[column->column] + 1, n, text, fault->what ? "\n\nReason: " : "",
+	        file_of(w)->places[column->column] + 1, n, text, fault->what ? "\n\nReason: " : "",
 	        fault->what ? fault->what : "");
 	return add_place(w, NK_COMPUTE, w->chunk.begin + fault->begin, err);
 }
@@ -107,12 +101,12 @@ static int n_file_columns(const csv_scan *scan, const nk_csv_file *file)
 static nk_status find_rows(csv_scan *scan, worker *w, nk_error *err)
 {
 	const nk_csv_options *options = &scan->source->options;
-	int n_columns = n_file_columns(scan, w->chunk.file);
+	int n_columns = n_file_columns(scan, file_of(w));
 	int64_t fault;
 	w->row = w->number = 0;
 	w->rows.n_rows = w->chunk.n_rows;
 	if (n_columns > 0) {
-		bool is_truncated = options->truncate_ragged_lines || n_columns < w->chunk.file->head.n_columns;
+		bool is_truncated = options->truncate_ragged_lines || n_columns < file_of(w)->head.n_columns;
 		nk_status status = nk__csv_rows_find(&w->rows, options, &w->chunk, is_truncated, &fault, err);
 		if (status != NK_OK)
 			return fault < 0 ? status : add_place(w, status, position_of_row(scan, w, fault), err);
@@ -131,9 +125,9 @@ static nk_status find_rows(csv_scan *scan, worker *w, nk_error *err)
 
 static nk_status next_chunk(csv_scan *scan, worker *w, nk_error *err)
 {
-	nk__csv_chunk_release(&w->chunk);
+	nk__chunk_release(&w->chunk);
 	int64_t ns_start = nk_now_ns();
-	NK_TRY(nk__csv_chunks_take(scan->chunks, &w->chunk, err));
+	NK_TRY(nk__chunks_take(scan->chunks, &w->chunk, err));
 	nk_count(&scan->request.counters->ns_wait, nk_now_ns() - ns_start);
 	if (!w->chunk.owner)
 		return NK_OK;
@@ -160,7 +154,7 @@ static nk_status decode(csv_scan *scan, worker *w, int i, int64_t n_selected, nk
 	if (w->arrays[i])
 		return NK_OK;
 	const wanted *column = &scan->wanted[i];
-	const nk_csv_file *file = w->chunk.file;
+	const nk_csv_file *file = file_of(w);
 	if (column->column == file->file_paths_column)
 		return path_column(scan, w, n_selected, &w->arrays[i], err);
 	int place = file->places[column->column];
@@ -335,7 +329,7 @@ static nk_status scan_next(nk_scan *base, int number, nk_batch **out, nk_error *
 	nk_status status = next_batch(scan, w, out, err);
 	if (status != NK_OK) {
 		drop_arrays(scan, w);
-		nk__csv_chunk_release(&w->chunk);
+		nk__chunk_release(&w->chunk);
 	}
 	return status;
 }
@@ -348,11 +342,11 @@ static void scan_free(nk_scan *base)
 		if (w->arrays)
 			drop_arrays(scan, w);
 		nk__csv_rows_release(&w->rows);
-		nk__csv_chunk_release(&w->chunk);
+		nk__chunk_release(&w->chunk);
 		if (w->scratch)
 			nk_text_release(&w->scratch->text);
 	}
-	nk__csv_chunks_free(scan->chunks);
+	nk__chunks_free(scan->chunks);
 	nk_source_unref(&scan->source->base);
 	nk_arena_free(scan->arena); /* which holds the scan itself */
 }
@@ -449,22 +443,25 @@ static nk_status make_workers(csv_scan *scan, int n_inputs_max, nk_error *err)
 
 static nk_status make_chunks(csv_scan *scan, nk_error *err)
 {
+	const nk_chunk_ops *ops = nk__csv_chunk_ops(scan->source);
 	const nk_scan_request *request = &scan->request;
 	double row_bytes = scan->source->row_bytes > 0 ? scan->source->row_bytes : ROW_BYTES_GUESS;
 	/* About half of a batch's rows, so that text, index and columns stay in L2 and a chunk is seldom more than a batch. */
 	double chunk_bytes = row_bytes * (double)request->batch_rows / 2;
 	int64_t n = chunk_bytes > CHUNK_MAX ? CHUNK_MAX : NK_MAX((int64_t)chunk_bytes, (int64_t)CHUNK_MIN);
-	NK_TRY(nk__csv_chunks_new(scan->source, request->memory, request->counters, n, &scan->chunks, err));
+	NK_TRY(nk__chunks_new(ops, scan->source, scan->source->n_files, request->memory, request->counters, n,
+	                      &scan->chunks, err));
 	scan->row_start = request->offset;
 	scan->row_end = INT64_MAX;
 	if (request->offset < 0) {
 		int64_t n_rows;
-		NK_TRY(nk__csv_chunks_count_rows(scan->source, request->memory, &n_rows, err));
+		NK_TRY(
+			nk__chunks_count_rows(ops, scan->source, scan->source->n_files, request->memory, &n_rows, err));
 		scan->row_start += n_rows;
 	}
 	if (request->limit >= 0 && request->limit < INT64_MAX - NK_MAX(scan->row_start, 0))
 		scan->row_end = scan->row_start + request->limit;
-	nk__csv_chunks_limit(scan->chunks, scan->row_start, scan->row_end);
+	nk__chunks_limit(scan->chunks, scan->row_start, scan->row_end);
 	return NK_OK;
 }
 

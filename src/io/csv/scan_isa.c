@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/bitmap.h"
 #include "io/csv/kernels.h"
 
 typedef struct block {
@@ -85,17 +86,6 @@ static inline block block_read_tail(const uint8_t *at, int64_t n, const nk_csv_m
 	return (block){out.separators & inside, out.eols & inside, out.quotes & inside, out.high & inside};
 }
 
-/* Bit i is the parity of bits 0 to i. */
-static inline uint64_t running_parity(uint64_t bits)
-{
-	bits ^= bits << 1;
-	bits ^= bits << 2;
-	bits ^= bits << 4;
-	bits ^= bits << 8;
-	bits ^= bits << 16;
-	return bits ^ bits << 32;
-}
-
 static void summarise(const uint8_t *text, int64_t n, const nk_csv_marks *marks_given, nk_csv_summary *out)
 {
 	nk_csv_marks marks = *marks_given;
@@ -106,7 +96,7 @@ static void summarise(const uint8_t *text, int64_t n, const nk_csv_marks *marks_
 		sum.n_marks += __builtin_popcountll(b.separators | b.eols);
 		uint64_t inside = quoted;
 		if (b.quotes) {
-			inside = running_parity(b.quotes) ^ quoted;
+			inside = nk_running_parity(b.quotes) ^ quoted;
 			quoted = (uint64_t)((int64_t)inside >> 63);
 		}
 		uint64_t eols = b.eols & ~inside, quoted_eols = b.eols & inside;
@@ -152,7 +142,7 @@ static void make_index(const uint8_t *text, int64_t n, const nk_csv_marks *marks
 			ends &= ~quoted;
 			may_open = ends >> 63;
 		} else {
-			uint64_t inside = running_parity(b.quotes) ^ quoted, opening = b.quotes & inside,
+			uint64_t inside = nk_running_parity(b.quotes) ^ quoted, opening = b.quotes & inside,
 					 closing = b.quotes & ~inside;
 			quoted = (uint64_t)((int64_t)inside >> 63);
 			ends &= ~inside;

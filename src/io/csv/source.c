@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "func/supertype.h"
-#include "io/csv/inflate.h"
 #include "io/csv/source_internal.h"
+#include "io/inflate.h"
 
-void nk__csv_file_close(nk_csv_file *file)
+static void file_release(nk_csv_file *file)
 {
-	nk_buffer_unref(file->buffer);
+	nk_buffer_unref(file->base.buffer);
 	nk_arena_free(file->arena);
 	*file = (nk_csv_file){0};
 }
@@ -21,20 +21,20 @@ static nk_status read_head(nk_csv_source *source, bool whole, nk_memory *memory,
                            nk_error *err)
 {
 	bool needs_more, is_whole = true;
-	nk_csv_packing packing = nk__csv_packing_of(file->text, file->n_bytes);
-	if (packing == NK_CSV_PLAIN)
-		return nk__csv_read_head(file->arena, &source->options, file->text, file->n_bytes, true, &needs_more,
-		                         &file->head, err);
-	NK_AUTO(nk_buffer) packed = NK_STEAL(file->buffer);
+	nk_packing packing = nk__packing_of(file->base.text, file->base.n_bytes);
+	if (packing == NK_PACKING_NONE)
+		return nk__csv_read_head(file->arena, &source->options, file->base.text, file->base.n_bytes, true,
+		                         &needs_more, &file->head, err);
+	NK_AUTO(nk_buffer) packed = NK_STEAL(file->base.buffer);
 	for (int64_t n_wanted = whole ? INT64_MAX : 1 << 18;;
 	     n_wanted = n_wanted > INT64_MAX / 8 ? INT64_MAX : 8 * n_wanted) {
-		nk_buffer_unref(NK_STEAL(file->buffer));
-		NK_TRY(nk__csv_inflate(memory, packing, packed->bytes, packed->n_bytes, n_wanted, NK_CSV_FRONT,
-		                       NK_CSV_BACK, &file->buffer, &is_whole, err));
-		file->text = file->buffer->bytes + NK_CSV_FRONT;
-		file->n_bytes = file->buffer->n_bytes - NK_CSV_FRONT - NK_CSV_BACK;
-		file->is_padded = true;
-		NK_TRY(nk__csv_read_head(file->arena, &source->options, file->text, file->n_bytes, is_whole,
+		nk_buffer_unref(NK_STEAL(file->base.buffer));
+		NK_TRY(nk__inflate(memory, packing, packed->bytes, packed->n_bytes, n_wanted, NK_TEXT_FRONT,
+		                   NK_TEXT_BACK, &file->base.buffer, &is_whole, err));
+		file->base.text = file->base.buffer->bytes + NK_TEXT_FRONT;
+		file->base.n_bytes = file->base.buffer->n_bytes - NK_TEXT_FRONT - NK_TEXT_BACK;
+		file->base.is_padded = true;
+		NK_TRY(nk__csv_read_head(file->arena, &source->options, file->base.text, file->base.n_bytes, is_whole,
 		                         &needs_more, &file->head, err));
 		if (!needs_more)
 			return NK_OK;
@@ -65,18 +65,19 @@ static nk_status rename_columns(const nk_csv_options *options, nk_csv_file *file
 static nk_status file_load(nk_csv_source *source, const char *path, bool whole, nk_memory *memory,
                            nk_csv_file *out, nk_error *err)
 {
-	*out = (nk_csv_file){.path = path};
+	*out = (nk_csv_file){.base.path = path};
 	out->arena = nk_arena_new(memory);
 	if (!out->arena)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a file");
 	NK_AUTO(nk_file) file = NULL;
 	NK_TRY(nk__file_open(memory, path, &file, err)); /* whose message names the path */
-	out->n_bytes_file = out->n_bytes = nk__file_size(file);
-	NK_TRY(nk__file_read(file, 0, out->n_bytes, &out->buffer, err));
-	out->text = out->buffer->bytes;
+	out->base.n_bytes_file = out->base.n_bytes = nk__file_size(file);
+	NK_TRY(nk__file_read(file, 0, out->base.n_bytes, &out->base.buffer, err));
+	out->base.text = out->base.buffer->bytes;
 	nk_status status = read_head(source, whole, memory, out, err);
 	if (status == NK_OK)
 		status = rename_columns(&source->options, out, err);
+	out->base.rows_begin = out->head.is_empty ? out->base.n_bytes : out->head.rows_begin;
 	return status == NK_OK ? NK_OK : nk_error_context(err, status, "%s", path);
 }
 
@@ -168,7 +169,7 @@ static nk_status infer_schema(nk_csv_source *source, nk_error *err)
 		} else if (status == NK_OK) {
 			status = widen(source, &file, fields, n_fields, err);
 		}
-		nk__csv_file_close(&file);
+		file_release(&file);
 		NK_TRY(status);
 	}
 	if (options->file_paths_name)
@@ -251,18 +252,65 @@ static nk_status match_columns(nk_csv_source *source, nk_csv_file *file, nk_erro
 	return NK_OK;
 }
 
-nk_status nk__csv_file_open(nk_csv_source *source, int64_t i, nk_memory *memory, nk_csv_file *out,
-                            nk_error *err)
+/* ---- Chunks ---- */
+
+static void file_close(nk_text_file *file)
 {
-	nk_status status = file_load(source, source->files[i], true, memory, out, err);
+	file_release((nk_csv_file *)file);
+	free(file);
+}
+
+static nk_status file_open(void *base, int64_t i, nk_memory *memory, nk_text_file **out, nk_error *err)
+{
+	nk_csv_source *source = base;
+	nk_csv_file *file = calloc(1, sizeof *file);
+	if (!file)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a file");
+	nk_status status = file_load(source, source->files[i], true, memory, file, err);
 	if (status == NK_OK) {
-		status = match_columns(source, out, err);
+		status = match_columns(source, file, err);
 		if (status != NK_OK)
-			nk_error_context(err, status, "%s", out->path);
+			nk_error_context(err, status, "%s", file->base.path);
 	}
-	if (status != NK_OK)
-		nk__csv_file_close(out);
-	return status;
+	if (status != NK_OK) {
+		file_close(&file->base);
+		return status;
+	}
+	*out = &file->base;
+	return NK_OK;
+}
+
+static void summarise(const void *base, const uint8_t *text, int64_t n, nk_text_range *out)
+{
+	const nk_csv_source *source = base;
+	nk_csv_summary sum;
+	NK_ISA_TABLE(nk__csv_loops)->summarise(text, n, &source->options.dialect.marks, &sum);
+	*out = (nk_text_range){.n_rows = {sum.n_eols[0], sum.n_eols[1]},
+	                       .last_eol = {sum.last_eol[0], sum.last_eol[1]},
+	                       .state = {sum.is_odd, !sum.is_odd},
+	                       .n_marks = sum.n_marks};
+}
+
+/* With comments, quotes count or not depending on the line that they are in. */
+static void walk(const void *base, const nk_text_file *file, int64_t stop, nk_chunk *chunk)
+{
+	const nk_csv_dialect *dialect = &((const nk_csv_source *)base)->options.dialect;
+	int64_t at = chunk->begin;
+	while (at < stop) {
+		bool is_comment = nk__csv_is_comment(dialect, file->text + at, file->n_bytes - at);
+		chunk->n_rows += !is_comment;
+		chunk->has_comments |= is_comment;
+		at += nk__csv_row_length(dialect, file->text + at, file->n_bytes - at) + 1;
+	}
+	chunk->end = NK_MIN(at, file->n_bytes);
+	chunk->n_marks = chunk->end - chunk->begin + 1;
+}
+
+const nk_chunk_ops *nk__csv_chunk_ops(const nk_csv_source *source)
+{
+	static const nk_chunk_ops plain = {.open = file_open, .close = file_close, .summarise = summarise},
+							  commented = {.open = file_open, .close = file_close, .walk = walk};
+	return source->options.dialect.comment ? &commented : &plain;
 }
 
 /* ---- The source's functions ---- */

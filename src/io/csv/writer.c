@@ -1,26 +1,18 @@
-/* The sink: rows as text into a buffer, full buffers into the file, through a compressor if asked. The file has a temporary
- * name until finish has synced and renamed it, so that nobody ever sees half of one. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+/* The sink: rows as text into a buffer, full buffers into the file. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "io/csv/cells.h"
 #include "io/csv/csv.h"
+#include "io/output.h"
 
-enum { FLUSH_BYTES = 1 << 20, PACKED_BYTES = 256 << 10 };
-
-typedef enum packing { PLAIN, GZIP, ZSTD } packing;
+enum { FLUSH_BYTES = 1 << 20 };
 
 typedef struct csv_sink {
 	nk_sink base;
 	nk_csv_style style;
 	bool include_bom, include_header;
-	packing packing;
+	nk_output_packing packing;
 	int level; /* -1: the usual one */
 	nk_memory *memory;
 	int n_columns;
@@ -28,12 +20,8 @@ typedef struct csv_sink {
 	nk_array **arrays;
 	char *buffer;
 	int64_t n_bytes, capacity;
-	char *packed;
-	z_stream gzip;
-	bool has_gzip;
-	ZSTD_CCtx *zstd;
-	int descriptor;
-	char *path, *temporary, *strings[5];
+	nk_output *output; /* NULL: not open */
+	char *path, *strings[5];
 	int n_strings;
 } csv_sink;
 
@@ -44,55 +32,9 @@ static nk_status out_of_memory(nk_error *err)
 
 /* ---- Bytes ---- */
 
-static nk_status put_file(csv_sink *sink, const char *bytes, int64_t n, nk_error *err)
+static nk_status flush(csv_sink *sink, nk_error *err)
 {
-	while (n > 0) {
-		ssize_t n_written = write(sink->descriptor, bytes, (size_t)n);
-		if (n_written < 0 && errno == EINTR)
-			continue;
-		if (n_written < 0)
-			return nk_fail(err, NK_IO, "%s: %s", strerror(errno), sink->path);
-		bytes += n_written;
-		n -= n_written;
-	}
-	return NK_OK;
-}
-
-static nk_status put_gzip(csv_sink *sink, bool is_last, nk_error *err)
-{
-	sink->gzip.next_in = (Bytef *)sink->buffer;
-	sink->gzip.avail_in = (uInt)sink->n_bytes;
-	int result;
-	do {
-		sink->gzip.next_out = (Bytef *)sink->packed;
-		sink->gzip.avail_out = PACKED_BYTES;
-		result = deflate(&sink->gzip, is_last ? Z_FINISH : Z_NO_FLUSH);
-		if (result == Z_STREAM_ERROR)
-			return nk_fail(err, NK_COMPUTE, "zlib cannot compress");
-		NK_TRY(put_file(sink, sink->packed, PACKED_BYTES - sink->gzip.avail_out, err));
-	} while (sink->gzip.avail_out == 0 || (is_last && result != Z_STREAM_END));
-	return NK_OK;
-}
-
-static nk_status put_zstd(csv_sink *sink, bool is_last, nk_error *err)
-{
-	ZSTD_inBuffer in = {sink->buffer, (size_t)sink->n_bytes, 0};
-	size_t left;
-	do {
-		ZSTD_outBuffer out = {sink->packed, PACKED_BYTES, 0};
-		left = ZSTD_compressStream2(sink->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
-		if (ZSTD_isError(left))
-			return nk_fail(err, NK_COMPUTE, "zstd cannot compress: %s", ZSTD_getErrorName(left));
-		NK_TRY(put_file(sink, sink->packed, (int64_t)out.pos, err));
-	} while (in.pos < in.size || (is_last && left > 0));
-	return NK_OK;
-}
-
-static nk_status flush(csv_sink *sink, bool is_last, nk_error *err)
-{
-	nk_status status = sink->packing == GZIP   ? put_gzip(sink, is_last, err)
-	                   : sink->packing == ZSTD ? put_zstd(sink, is_last, err)
-	                                           : put_file(sink, sink->buffer, sink->n_bytes, err);
+	nk_status status = nk__output_put(sink->output, sink->buffer, sink->n_bytes, err);
 	sink->n_bytes = 0;
 	return status;
 }
@@ -178,7 +120,7 @@ static nk_status put_row(csv_sink *sink, int64_t row, int64_t n_fixed, nk_error 
 	}
 	memcpy(to, sink->style.line_terminator, (size_t)sink->style.n_line_terminator);
 	sink->n_bytes = to + sink->style.n_line_terminator - sink->buffer;
-	return sink->n_bytes >= FLUSH_BYTES ? flush(sink, false, err) : NK_OK;
+	return sink->n_bytes >= FLUSH_BYTES ? flush(sink, err) : NK_OK;
 }
 
 static void drop_arrays(csv_sink *sink)
@@ -210,29 +152,6 @@ static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
 
 /* ---- The sink's functions ---- */
 
-static nk_status start_packing(csv_sink *sink, nk_error *err)
-{
-	enum { WITH_GZIP_HEADER = 16, MEMORY_LEVEL = 8, GZIP_LEVEL = 6, ZSTD_LEVEL = 3 };
-	if (sink->packing == PLAIN)
-		return NK_OK;
-	if (!(sink->packed = malloc(PACKED_BYTES)))
-		return out_of_memory(err);
-	if (sink->packing == GZIP) {
-		int level = sink->level < 0 ? GZIP_LEVEL : sink->level;
-		if (deflateInit2(&sink->gzip, level, Z_DEFLATED, MAX_WBITS + WITH_GZIP_HEADER, MEMORY_LEVEL,
-		                 Z_DEFAULT_STRATEGY) != Z_OK)
-			return nk_fail(err, NK_VALUE, "gzip does not have a compression level %d", level);
-		sink->has_gzip = true;
-		return NK_OK;
-	}
-	int level = sink->level < 0 ? ZSTD_LEVEL : sink->level;
-	if (!(sink->zstd = ZSTD_createCCtx()))
-		return out_of_memory(err);
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(sink->zstd, ZSTD_c_compressionLevel, level)))
-		return nk_fail(err, NK_VALUE, "zstd does not have a compression level %d", level);
-	return NK_OK;
-}
-
 static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *memory, nk_error *err)
 {
 	csv_sink *sink = (csv_sink *)base;
@@ -247,11 +166,7 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 			return nk_error_context(err, status, "column '%s'", schema->fields[i].name);
 	}
 	sink->n_columns = schema->n_fields;
-	NK_TRY(start_packing(sink, err));
-	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (sink->descriptor < 0)
-		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno),
-		               sink->path);
+	NK_TRY(nk__output_open(sink->path, sink->packing, sink->level, &sink->output, err));
 	NK_TRY(make_room(sink, FLUSH_BYTES + FLUSH_BYTES / 4, err));
 	if (sink->include_bom)
 		NK_TRY(put_bytes(sink, "\xef\xbb\xbf", 3, err));
@@ -261,39 +176,24 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 static nk_status sink_finish(nk_sink *base, nk_error *err)
 {
 	csv_sink *sink = (csv_sink *)base;
-	NK_TRY(flush(sink, true, err));
-	int failed = close(sink->descriptor);
-	sink->descriptor = -1;
-	if (failed || rename(sink->temporary, sink->path) < 0) {
-		int error = errno;
-		unlink(sink->temporary);
-		return nk_fail(err, NK_IO, "%s: %s", strerror(error), sink->path);
-	}
-	return NK_OK;
+	NK_TRY(flush(sink, err));
+	return nk__output_finish(sink->output, err);
 }
 
 static void sink_free(nk_sink *base)
 {
 	csv_sink *sink = (csv_sink *)base;
-	if (sink->descriptor >= 0) {
-		close(sink->descriptor);
-		unlink(sink->temporary);
-	}
+	nk__output_free(sink->output);
 	drop_arrays(sink);
 	if (sink->memory) {
 		nk_free(sink->memory, sink->buffer, sink->capacity);
 		nk_memory_unref(sink->memory);
 	}
-	if (sink->has_gzip)
-		deflateEnd(&sink->gzip);
-	ZSTD_freeCCtx(sink->zstd);
 	for (int i = 0; i < sink->n_strings; i++)
 		free(sink->strings[i]);
-	free(sink->packed);
 	free(sink->cells);
 	free(sink->arrays);
 	free(sink->path);
-	free(sink->temporary);
 	free(sink);
 }
 
@@ -341,10 +241,9 @@ static nk_status choose(const char *what, const char *given, const char *const *
 static nk_status set_options(csv_sink *sink, const nk_sink_csv_options *options, nk_error *err)
 {
 	static const char *const quotings[] = {"necessary", "always", "non_numeric", "never"};
-	static const char *const packings[] = {"uncompressed", "gzip", "zstd"};
 	enum { PRECISION_MAX = 4096 };
 	nk_csv_style *style = &sink->style;
-	int quoting, packed_as;
+	int quoting;
 	sink->include_bom = options->include_bom;
 	sink->include_header = !options->no_header;
 	style->decimal_comma = options->decimal_comma;
@@ -358,9 +257,8 @@ static nk_status set_options(csv_sink *sink, const nk_sink_csv_options *options,
 	if ((signed char)style->quote < 0)
 		return nk_fail(err, NK_COMPUTE, "quote char results in invalid utf-8");
 	NK_TRY(choose("quote_style", options->quote_style, quotings, 4, &quoting, err));
-	NK_TRY(choose("compression", options->compression, packings, 3, &packed_as, err));
+	NK_TRY(nk__output_packing(options->compression, &sink->packing, err));
 	style->quoting = (nk_csv_quoting)quoting;
-	sink->packing = (packing)packed_as;
 	NK_TRY(keep(sink, options->null_value, "", &style->null_value, err));
 	NK_TRY(keep(sink, options->line_terminator, "\n", &style->line_terminator, err));
 	NK_TRY(keep(sink, options->date_format, NULL, &style->date_format, err));
@@ -378,15 +276,10 @@ nk_status nk_csv_sink_new(const char *path, const nk_sink_csv_options *options, 
 	if (!sink)
 		return out_of_memory(err);
 	sink->base.ops = &sink_ops;
-	sink->descriptor = -1;
 	NK_AUTO(nk_sink) made = &sink->base;
-	size_t n_path = strlen(path);
 	sink->path = strdup(path);
-	sink->temporary = malloc(n_path + sizeof ".part");
-	if (!sink->path || !sink->temporary)
+	if (!sink->path)
 		return out_of_memory(err);
-	memcpy(sink->temporary, path, n_path);
-	memcpy(sink->temporary + n_path, ".part", sizeof ".part");
 	NK_TRY(set_options(sink, options ? options : &none, err));
 	*out = NK_STEAL(made);
 	return NK_OK;

@@ -1,16 +1,12 @@
-/* The sink: batches are gathered until they make a record batch, which is written at once. The file has a temporary name
- * until finish has renamed it, so that nobody ever sees half of one. */
-#include <errno.h>
-#include <fcntl.h>
+/* The sink: batches are gathered until they make a record batch, which is written at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "io/ipc/body.h"
 #include "io/ipc/ipc.h"
 #include "io/ipc/schema_write.h"
+#include "io/output.h"
 
 enum { ROWS_DEFAULT = 122880, V5 = 4, PIECES_AT_ONCE = 512 };
 enum { HEADER_SCHEMA = 1, HEADER_BATCH = 3 };
@@ -32,9 +28,8 @@ typedef struct ipc_sink {
 	nk_array **parts;
 	int64_t n_batches, batches_capacity;
 	written *batches;
-	int64_t n_written;
-	int descriptor;
-	char *path, *temporary;
+	char *path;
+	nk_output *output; /* NULL: not open */
 } ipc_sink;
 
 static nk_status out_of_memory(nk_error *err)
@@ -44,32 +39,9 @@ static nk_status out_of_memory(nk_error *err)
 
 /* ---- Bytes ---- */
 
-static nk_status put_all(ipc_sink *sink, struct iovec *pieces, int n, nk_error *err)
-{
-	while (n > 0) {
-		ssize_t n_done = writev(sink->descriptor, pieces, n);
-		if (n_done < 0 && errno == EINTR)
-			continue;
-		if (n_done < 0)
-			return nk_fail(err, NK_IO, "%s: %s", strerror(errno), sink->path);
-		sink->n_written += n_done;
-		while (n > 0 && (size_t)n_done >= pieces->iov_len) {
-			n_done -= (ssize_t)pieces->iov_len;
-			pieces++;
-			n--;
-		}
-		if (n > 0) {
-			pieces->iov_base = (char *)pieces->iov_base + n_done;
-			pieces->iov_len -= (size_t)n_done;
-		}
-	}
-	return NK_OK;
-}
-
 static nk_status put(ipc_sink *sink, const void *bytes, int64_t n, nk_error *err)
 {
-	struct iovec piece = {(void *)bytes, (size_t)n};
-	return n > 0 ? put_all(sink, &piece, 1, err) : NK_OK;
+	return nk__output_put(sink->output, bytes, n, err);
 }
 
 static nk_status put_body(ipc_sink *sink, nk_error *err)
@@ -86,11 +58,11 @@ static nk_status put_body(ipc_sink *sink, nk_error *err)
 		if (n_padding > 0)
 			pieces[n++] = (struct iovec){(void *)zeros, (size_t)n_padding};
 		if (n > PIECES_AT_ONCE - 2) {
-			NK_TRY(put_all(sink, pieces, n, err));
+			NK_TRY(nk__output_put_pieces(sink->output, pieces, n, err));
 			n = 0;
 		}
 	}
-	return put_all(sink, pieces, n, err);
+	return nk__output_put_pieces(sink->output, pieces, n, err);
 }
 
 /* ---- Messages ---- */
@@ -107,7 +79,8 @@ static nk_status put_message(ipc_sink *sink, nk_text *text, int64_t *n_metadata,
 {
 	enum { PREFIX = 8 };
 	NK_TRY(nk_text_finish(text, err));
-	int64_t n_padding = -(sink->n_written + PREFIX + text->n_bytes) & (NK_IPC_ALIGNMENT - 1);
+	int64_t n_padding =
+		-(nk__output_position(sink->output) + PREFIX + text->n_bytes) & (NK_IPC_ALIGNMENT - 1);
 	uint32_t prefix[2] = {UINT32_MAX, (uint32_t)(text->n_bytes + n_padding)};
 	for (int64_t i = 0; i < n_padding; i++)
 		nk_text_append_char(text, 0);
@@ -166,7 +139,7 @@ static nk_status put_batch(ipc_sink *sink, int64_t n_rows, nk_error *err)
 	NK_TEXT(text);
 	NK_TRY(NK_GROW(sink->memory, &sink->batches, &sink->batches_capacity, sink->n_batches + 1, err));
 	written *batch = &sink->batches[sink->n_batches];
-	*batch = (written){.offset = sink->n_written, .n_body = sink->body.n_bytes};
+	*batch = (written){.offset = nk__output_position(sink->output), .n_body = sink->body.n_bytes};
 	describe_batch(&sink->body, n_rows, &text);
 	NK_TRY(put_message(sink, &text, &batch->n_metadata, err));
 	NK_TRY(put_body(sink, err));
@@ -290,10 +263,7 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 	ipc_sink *sink = (ipc_sink *)base;
 	sink->memory = sink->body.memory = nk_memory_ref(memory);
 	NK_TRY(nk_schema_new(schema->fields, schema->n_fields, &sink->schema, err));
-	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (sink->descriptor < 0)
-		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno),
-		               sink->path);
+	NK_TRY(nk__output_open(sink->path, NK_OUTPUT_PLAIN, -1, &sink->output, err));
 	if (!sink->is_stream)
 		NK_TRY(put(sink, magic, sizeof magic, err));
 	return put_schema(sink, err);
@@ -308,23 +278,13 @@ static nk_status sink_finish(nk_sink *base, nk_error *err)
 	NK_TRY(put(sink, end, sizeof end, err));
 	if (!sink->is_stream)
 		NK_TRY(put_footer(sink, err));
-	int failed = close(sink->descriptor);
-	sink->descriptor = -1;
-	if (failed || rename(sink->temporary, sink->path) < 0) {
-		int error = errno;
-		unlink(sink->temporary);
-		return nk_fail(err, NK_IO, "%s: %s", strerror(error), sink->path);
-	}
-	return NK_OK;
+	return nk__output_finish(sink->output, err);
 }
 
 static void sink_free(nk_sink *base)
 {
 	ipc_sink *sink = (ipc_sink *)base;
-	if (sink->descriptor >= 0) {
-		close(sink->descriptor);
-		unlink(sink->temporary);
-	}
+	nk__output_free(sink->output);
 	if (sink->schema)
 		drop_parts(sink);
 	nk__ipc_body_release(&sink->body);
@@ -334,7 +294,6 @@ static void sink_free(nk_sink *base)
 	nk_schema_unref(sink->schema);
 	free(sink->parts);
 	free(sink->path);
-	free(sink->temporary);
 	free(sink);
 }
 
@@ -360,7 +319,6 @@ nk_status nk_ipc_sink_new(const char *path, const nk_sink_ipc_options *options, 
 	if (!sink)
 		return out_of_memory(err);
 	sink->base.ops = &sink_ops;
-	sink->descriptor = -1;
 	NK_AUTO(nk_sink) made = &sink->base;
 	NK_TRY(codec_of(options->compression, &sink->body.codec, err));
 	if (options->record_batch_rows < 0)
@@ -369,13 +327,9 @@ nk_status nk_ipc_sink_new(const char *path, const nk_sink_ipc_options *options, 
 	sink->is_stream = options->is_stream;
 	sink->uses_views = sink->body.uses_views = !options->no_views;
 	sink->batch_rows = options->record_batch_rows ? options->record_batch_rows : ROWS_DEFAULT;
-	size_t n_path = strlen(path);
 	sink->path = strdup(path);
-	sink->temporary = malloc(n_path + sizeof ".part");
-	if (!sink->path || !sink->temporary)
+	if (!sink->path)
 		return out_of_memory(err);
-	memcpy(sink->temporary, path, n_path);
-	memcpy(sink->temporary + n_path, ".part", sizeof ".part");
 	*out = NK_STEAL(made);
 	return NK_OK;
 }

@@ -1,16 +1,13 @@
 /* The Parquet sink: row groups of pages of version 1, dictionaries where they are small, statistics for chunks and
  * pages, page index, all columns optional.
  *
- * Batches are kept until they fill a row group, which is then written column by column. The file is made under a
- * temporary name and renamed by finish, so that nobody ever sees half of one. */
-#include <errno.h>
-#include <fcntl.h>
+ * Batches are kept until they fill a row group, which is then written column by column. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "io/output.h"
 #include "io/parquet/encode.h"
 #include "io/parquet/nested_write.h"
 #include "io/parquet/parquet.h"
@@ -44,13 +41,12 @@ typedef struct group_info {
 typedef struct parquet_sink {
 	nk_sink base;
 	nk_parquet_sink_options options;
-	char *path, *temporary;
+	char *path;
 	nk_memory *memory;
 	nk_schema *schema; /* owned */
 	int n_leaves;
-	nk_leaf *leaves; /* of all columns; a flat column is one */
-	int descriptor;
-	int64_t n_written;
+	nk_leaf *leaves;    /* of all columns; a flat column is one */
+	nk_output *output;  /* NULL: not open */
 	nk_batch **batches; /* of the group under way; owned */
 	int64_t n_batches, batches_capacity, n_rows, n_rows_total;
 	group_info *groups;
@@ -66,16 +62,7 @@ static nk_status out_of_memory(nk_error *err)
 
 static nk_status put(parquet_sink *sink, const void *bytes, int64_t n_bytes, nk_error *err)
 {
-	for (int64_t n_done = 0; n_done < n_bytes;) {
-		ssize_t n = write(sink->descriptor, (const char *)bytes + n_done, (size_t)(n_bytes - n_done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return nk_fail(err, NK_IO, "%s: %s", strerror(errno), sink->path);
-		n_done += n;
-	}
-	sink->n_written += n_bytes;
-	return NK_OK;
+	return nk__output_put(sink->output, bytes, n_bytes, err);
 }
 
 /* Write one page; *n_bytes and *n_raw grow by its sizes with the header. */
@@ -146,7 +133,7 @@ static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, cons
 {
 	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
 	page_info *page = &chunk->pages[chunk->n_pages++];
-	*page = (page_info){.offset = sink->n_written, .first_row = first, .n_values = n};
+	*page = (page_info){.offset = nk__output_position(sink->output), .first_row = first, .n_values = n};
 	NK_TRY(put_bounds(stored, array, first, n, &page->min, &page->max, &page->has_bounds, err));
 	NK_TEXT(levels);
 	for (int64_t i = 0; i < n; i++) {
@@ -172,7 +159,7 @@ static nk_status put_data_page(parquet_sink *sink, const nk_stored *stored, cons
 	NK_TRY(nk_text_finish(&body, err));
 	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n,
 	                chunk, err));
-	page->n_bytes = (int32_t)(sink->n_written - page->offset);
+	page->n_bytes = (int32_t)(nk__output_position(sink->output) - page->offset);
 	chunk->n_nulls += page->n_nulls;
 	return NK_OK;
 }
@@ -183,7 +170,7 @@ static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, con
 {
 	int64_t n_distinct = -1;
 	NK_TEXT(dictionary);
-	chunk->offset = sink->n_written;
+	chunk->offset = nk__output_position(sink->output);
 	if (!sink->options.plain && stored->type != NK_PARQUET_BOOLEAN && array->dtype->id != NK_TYPE_NULL)
 		NK_TRY(nk__dictionary_encode(stored, array, codes, &dictionary, &n_distinct, err));
 	*width = 0;
@@ -194,7 +181,7 @@ static nk_status put_dictionary(parquet_sink *sink, const nk_stored *stored, con
 			(*width)++;
 		NK_TRY(put_page(sink, &dictionary, NK_PAGE_DICTIONARY, NK_ENCODING_PLAIN, n_distinct, chunk, err));
 	}
-	chunk->data_offset = sink->n_written;
+	chunk->data_offset = nk__output_position(sink->output);
 	return put_bounds(stored, array, 0, array->n_rows, &chunk->min, &chunk->max, &chunk->has_bounds, err);
 }
 
@@ -241,7 +228,10 @@ static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const 
 {
 	NK_TRY(NK_GROW(sink->memory, &chunk->pages, &chunk->pages_capacity, chunk->n_pages + 1, err));
 	page_info *page = &chunk->pages[chunk->n_pages++];
-	*page = (page_info){.offset = sink->n_written, .first_row = row, .n_values = n, .n_nulls = n - n_values};
+	*page = (page_info){.offset = nk__output_position(sink->output),
+	                    .first_row = row,
+	                    .n_values = n,
+	                    .n_nulls = n - n_values};
 	NK_TRY(put_bounds(&leaf->stored, entries->values, value, n_values, &page->min, &page->max,
 	                  &page->has_bounds, err));
 	NK_TEXT(body);
@@ -256,7 +246,7 @@ static nk_status put_nested_page(parquet_sink *sink, const nk_leaf *leaf, const 
 	NK_TRY(nk_text_finish(&body, err));
 	NK_TRY(put_page(sink, &body, NK_PAGE_DATA, codes ? NK_ENCODING_RLE_DICTIONARY : NK_ENCODING_PLAIN, n,
 	                chunk, err));
-	page->n_bytes = (int32_t)(sink->n_written - page->offset);
+	page->n_bytes = (int32_t)(nk__output_position(sink->output) - page->offset);
 	chunk->n_nulls += page->n_nulls;
 	return NK_OK;
 }
@@ -386,11 +376,11 @@ static nk_status put_page_index(parquet_sink *sink, chunk_info *chunk, nk_error 
 		is_honest &= chunk->pages[i].has_bounds || chunk->pages[i].n_nulls == chunk->pages[i].n_values;
 	}
 	if (is_honest) {
-		chunk->column_index = sink->n_written;
+		chunk->column_index = nk__output_position(sink->output);
 		chunk->n_column_index = (int32_t)bounds.n_bytes;
 		NK_TRY(put(sink, bounds.bytes, bounds.n_bytes, err));
 	}
-	chunk->offset_index = sink->n_written;
+	chunk->offset_index = nk__output_position(sink->output);
 	chunk->n_offset_index = (int32_t)offsets.n_bytes;
 	return put(sink, offsets.bytes, offsets.n_bytes, err);
 }
@@ -588,10 +578,7 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 			return nk_error_context(err, status, "column '%s'", schema->fields[i].name);
 		sink->n_leaves += n;
 	}
-	sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (sink->descriptor < 0)
-		return nk_fail(err, errno == ENOENT ? NK_FILE_NOT_FOUND : NK_IO, "%s: %s", strerror(errno),
-		               sink->path);
+	NK_TRY(nk__output_open(sink->path, NK_OUTPUT_PLAIN, -1, &sink->output, err));
 	return put(sink, "PAR1", 4, err);
 }
 
@@ -616,14 +603,7 @@ static nk_status sink_finish(nk_sink *base, nk_error *err)
 	parquet_sink *sink = (parquet_sink *)base;
 	NK_TRY(put_group(sink, err));
 	NK_TRY(put_footer(sink, err));
-	int failed = close(sink->descriptor);
-	sink->descriptor = -1;
-	if (failed || rename(sink->temporary, sink->path) < 0) {
-		int error = errno;
-		unlink(sink->temporary);
-		return nk_fail(err, NK_IO, "%s: %s", strerror(error), sink->path);
-	}
-	return NK_OK;
+	return nk__output_finish(sink->output, err);
 }
 
 static void release_chunk(parquet_sink *sink, chunk_info *chunk)
@@ -640,10 +620,7 @@ static void release_chunk(parquet_sink *sink, chunk_info *chunk)
 static void sink_free(nk_sink *base)
 {
 	parquet_sink *sink = (parquet_sink *)base;
-	if (sink->descriptor >= 0) {
-		close(sink->descriptor);
-		unlink(sink->temporary);
-	}
+	nk__output_free(sink->output);
 	if (sink->memory) {
 		clear_batches(sink);
 		for (int64_t g = 0; g < sink->n_groups; g++) {
@@ -659,7 +636,6 @@ static void sink_free(nk_sink *base)
 	nk_schema_unref(sink->schema);
 	free(sink->leaves);
 	free(sink->path);
-	free(sink->temporary);
 	free(sink);
 }
 
@@ -673,21 +649,16 @@ nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *o
 	if (!sink)
 		return out_of_memory(err);
 	sink->base.ops = &sink_ops;
-	sink->descriptor = -1;
 	sink->options = options ? *options : (nk_parquet_sink_options){.codec = NK_CODEC_ZSTD};
 	if (sink->options.group_rows <= 0)
 		sink->options.group_rows = GROUP_ROWS;
 	if (sink->options.page_rows <= 0)
 		sink->options.page_rows = PAGE_ROWS;
-	size_t n_path = strlen(path);
 	sink->path = strdup(path);
-	sink->temporary = malloc(n_path + sizeof ".part");
-	if (!sink->path || !sink->temporary) {
+	if (!sink->path) {
 		sink_free(&sink->base);
 		return out_of_memory(err);
 	}
-	memcpy(sink->temporary, path, n_path);
-	memcpy(sink->temporary + n_path, ".part", sizeof ".part");
 	*out = &sink->base;
 	return NK_OK;
 }

@@ -1,19 +1,19 @@
 /* Streams are decoded into a block that doubles; concatenated members follow one another, as the tools write them. */
-#include "io/csv/inflate.h"
+#include "io/inflate.h"
 
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
-nk_csv_packing nk__csv_packing_of(const uint8_t *bytes, int64_t n)
+nk_packing nk__packing_of(const uint8_t *bytes, int64_t n)
 {
 	if (n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-		return NK_CSV_ZLIB;
+		return NK_PACKING_ZLIB;
 	if (n >= 2 && bytes[0] == 0x78 && (bytes[1] == 0x01 || bytes[1] == 0x9c || bytes[1] == 0xda))
-		return NK_CSV_ZLIB;
+		return NK_PACKING_ZLIB;
 	if (n >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
-		return NK_CSV_ZSTD;
-	return NK_CSV_PLAIN;
+		return NK_PACKING_ZSTD;
+	return NK_PACKING_NONE;
 }
 
 typedef struct target {
@@ -55,7 +55,7 @@ static nk_status inflate_zlib(target *to, const uint8_t *bytes, int64_t n, int64
 		to->n += n_room - stream.avail_out;
 		if (result == Z_STREAM_END) {
 			/* another member may follow; zeros and rubbish behind the last one are ignored, as gzip does */
-			*is_whole = nk__csv_packing_of(stream.next_in, end - stream.next_in) != NK_CSV_ZLIB;
+			*is_whole = nk__packing_of(stream.next_in, end - stream.next_in) != NK_PACKING_ZLIB;
 			if (!*is_whole && inflateReset(&stream) != Z_OK)
 				status = nk_fail(err, NK_IO, "zlib does not start anew");
 		} else if (result != Z_OK) {
@@ -93,17 +93,17 @@ static nk_status inflate_zstd(target *to, const uint8_t *bytes, int64_t n, int64
 	return status;
 }
 
-nk_status nk__csv_inflate(nk_memory *memory, nk_csv_packing packing, const uint8_t *bytes, int64_t n,
-                          int64_t n_wanted, int64_t n_front, int64_t n_back, nk_buffer **out, bool *is_whole,
-                          nk_error *err)
+nk_status nk__inflate(nk_memory *memory, nk_packing packing, const uint8_t *bytes, int64_t n,
+                      int64_t n_wanted, int64_t n_front, int64_t n_back, nk_buffer **out, bool *is_whole,
+                      nk_error *err)
 {
 	target to = {.memory = memory, .n = n_front, .n_back = n_back};
 	int64_t n_stop = n_wanted > INT64_MAX - n_front ? INT64_MAX : n_wanted + n_front;
 	nk_status status = make_room(&to, err);
 	if (status == NK_OK) {
 		memset(to.block, 0, (size_t)n_front);
-		status = packing == NK_CSV_ZLIB ? inflate_zlib(&to, bytes, n, n_stop, is_whole, err)
-		                                : inflate_zstd(&to, bytes, n, n_stop, is_whole, err);
+		status = packing == NK_PACKING_ZLIB ? inflate_zlib(&to, bytes, n, n_stop, is_whole, err)
+		                                    : inflate_zstd(&to, bytes, n, n_stop, is_whole, err);
 	}
 	if (status != NK_OK) {
 		nk_free(memory, to.block, to.capacity);
