@@ -49,6 +49,7 @@ void nk_array_unref(nk_array *array)
 	nk_buffer_unref(array->values_buffer);
 	nk_heap_unref(array->heap);
 	nk_array_unref(array->dictionary);
+	nk_buffer_unref(array->text_keys);
 	for (int i = 0; i < array->n_children; i++)
 		nk_array_unref(array->children[i]);
 	free(array);
@@ -328,6 +329,19 @@ nk_status nk_array_retype(const nk_array *array, const nk_dtype *dtype, nk_array
 	return NK_OK;
 }
 
+nk_status nk_array_recode(const nk_array *codes, nk_array *dictionary, nk_array **out, nk_error *err)
+{
+	NK_ASSERT(codes->encoding == NK_DICTIONARY && codes->dictionary->n_rows == dictionary->n_rows);
+	nk_array *copy = NULL;
+	NK_TRY(header_copy(codes, &copy, err));
+	nk_array_unref(copy->dictionary);
+	copy->dictionary = nk_array_ref(dictionary);
+	copy->dtype = dictionary->dtype;
+	copy->physical = dictionary->physical;
+	*out = copy;
+	return NK_OK;
+}
+
 nk_status nk_array_with_validity(const nk_array *array, nk_buffer *validity, int64_t n_nulls, nk_array **out,
                                  nk_error *err)
 {
@@ -429,7 +443,9 @@ int64_t nk_array_bytes(const nk_array *array)
 		n_bytes += array->values_buffer->n_bytes;
 	for (int i = 0; array->heap && i < array->heap->n_buffers; i++)
 		n_bytes += array->heap->buffers[i]->n_bytes;
-	if (array->dictionary)
+	if (array->dictionary && array->dictionary->n_rows > array->n_rows)
+		n_bytes += nk_array_bytes(array->dictionary) / array->dictionary->n_rows * array->n_rows;
+	else if (array->dictionary)
 		n_bytes += nk_array_bytes(array->dictionary);
 	for (int i = 0; i < array->n_children; i++)
 		n_bytes += nk_array_bytes(array->children[i]);

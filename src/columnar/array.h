@@ -56,6 +56,8 @@ struct nk_array {
 	nk_buffer *validity_buffer, *values_buffer; /* owned references that keep the two pointers alive */
 	nk_heap *heap;                              /* views only; NULL when all are inline */
 	nk_array *dictionary;                       /* encoding NK_DICTIONARY only */
+	nk_buffer *text_keys; /* of a text dictionary, atomic: compute/key_rows.h; NULL until made */
+	int64_t n_looked_up;  /* atomic: rows that asked for text_keys while there were none */
 	int n_children;
 	nk_array **children;
 	int64_t n_references; /* atomic */
@@ -101,6 +103,9 @@ static inline uint8_t *nk_array_validity(nk_array *array) { return array->validi
 /* The same values under another dtype of the same physical type; a new header, no copy. Borrows array. */
 NK_MUST_CHECK nk_status nk_array_retype(const nk_array *array, const nk_dtype *dtype, nk_array **out,
                                         nk_error *err);
+/* The codes and validity of a dictionary-encoded array over another dictionary (borrowed) of as many entries. */
+NK_MUST_CHECK nk_status nk_array_recode(const nk_array *codes, nk_array *dictionary, nk_array **out,
+                                        nk_error *err);
 /* The same values with other validity (owned buffer or NULL); a new header. Flat and dictionary only. */
 NK_MUST_CHECK nk_status nk_array_with_validity(const nk_array *array, nk_buffer *validity, int64_t n_nulls,
                                                nk_array **out, nk_error *err);
@@ -121,7 +126,8 @@ NK_MUST_CHECK nk_status nk_array_widen_decimal(nk_memory *memory, nk_array *arra
 NK_MUST_CHECK nk_status nk_array_repack(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
 
 int64_t nk_array_count_nulls(const nk_array *array);
-/* Bytes of buffers reachable from this array, counted once per array (shared storage counts in each). */
+/* Bytes of buffers reachable from this array, counted once per array (shared storage counts in each, a dictionary
+ * of more entries than rows in proportion). */
 int64_t nk_array_bytes(const nk_array *array);
 /* Check every invariant above, views and codes included: for debug builds and imported data. */
 NK_MUST_CHECK nk_status nk_array_validate(const nk_array *array, nk_error *err);
@@ -131,6 +137,14 @@ static inline bool nk_array_is_valid(const nk_array *array, int64_t row)
 	if (array->physical == NK_PHYSICAL_NONE)
 		return false;
 	return !array->validity || nk_bitmap_get(array->validity, array->encoding == NK_CONSTANT ? 0 : row);
+}
+
+/* Whether two dictionary-encoded arrays share codes and validity, as all texts of one side of a join do. */
+static inline bool nk_array_same_codes(const nk_array *a, const nk_array *b)
+{
+	return a->encoding == NK_DICTIONARY && b->encoding == NK_DICTIONARY && a->values == b->values &&
+	       a->validity == b->validity && a->n_rows == b->n_rows &&
+	       a->dictionary->n_rows == b->dictionary->n_rows;
 }
 
 /* Position of a row's value in `values` (flat, constant) or of its code. */

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compute/key_rows.h"
+#include "compute/key_texts.h"
 #include "compute/nested_keys.h"
 
 enum {
@@ -17,13 +18,8 @@ enum {
 	WINDOW_MAX = 1 << 20,
 	WINDOW_SPARSE = 16, /* values per group that a window may have */
 	COMBINATIONS_MAX = 1 << 16,
-	TEXT_BYTES = 1 << 18, /* of a heap buffer */
-	NO_GROUP = 0,         /* in slots, windows and caches ids are counted from 1 */
+	NO_GROUP = 0, /* in slots, windows and caches ids are counted from 1 */
 };
-
-typedef struct text_place {
-	uint32_t buffer, offset;
-} text_place;
 
 struct nk_group_table {
 	nk_memory *memory;
@@ -35,7 +31,7 @@ struct nk_group_table {
 
 	uint64_t *rows; /* n_words a group */
 	int64_t rows_capacity;
-	text_place *places; /* n_texts a group: where long text lies */
+	nk_text_place *places; /* n_texts a group: where long text lies */
 	int64_t places_capacity;
 	uint64_t *negative_zeros; /* a bit a column: shown as -0.0; kept for float keys only */
 	int64_t negative_zeros_capacity;
@@ -54,10 +50,7 @@ struct nk_group_table {
 	int64_t n_combinations, combinations_capacity;
 	nk_array **dictionaries; /* n_keys references: what codes_cache is for */
 
-	nk_buffer **texts;
-	int64_t n_texts_buffers, texts_capacity;
-	int64_t n_text_used; /* of the last buffer */
-	nk_heap *heap;       /* of all buffers so far; NULL when stale */
+	nk_key_texts texts;
 
 	uint64_t *words; /* one block */
 	uint64_t hashes[BLOCK];
@@ -93,6 +86,7 @@ nk_status nk_group_table_new(nk_memory *memory, const nk_dtype *const *dtypes, i
 	                err));
 	NK_TRY(nk_alloc(memory, (int64_t)sizeof(nk_array *) * n_keys, (void **)&table->dictionaries, err));
 	memset(table->dictionaries, 0, sizeof(nk_array *) * (size_t)n_keys);
+	NK_TRY(nk_key_texts_init(&table->texts, memory, n_keys, err));
 	if (n_groups_hint > 0)
 		NK_TRY(nk_group_table_reserve(table, n_groups_hint, err));
 	*out = NK_STEAL(table);
@@ -108,22 +102,13 @@ static void dictionaries_drop(nk_group_table *table)
 	table->n_combinations = 0;
 }
 
-static void texts_drop(nk_group_table *table)
-{
-	nk_heap_unref(table->heap);
-	table->heap = NULL;
-	for (int64_t i = 0; i < table->n_texts_buffers; i++)
-		nk_buffer_unref(table->texts[i]);
-	table->n_texts_buffers = table->n_text_used = 0;
-}
-
 void nk_group_table_free(nk_group_table *table)
 {
 	if (!table)
 		return;
 	nk_memory *memory = table->memory;
 	dictionaries_drop(table);
-	texts_drop(table);
+	nk_key_texts_release(&table->texts);
 	nk_free(memory, table->rows, table->rows_capacity * 8);
 	nk_free(memory, table->places, table->places_capacity * (int64_t)sizeof *table->places);
 	nk_free(memory, table->negative_zeros, table->negative_zeros_capacity * 8);
@@ -131,7 +116,6 @@ void nk_group_table_free(nk_group_table *table)
 	nk_free(memory, table->window, table->n_window * 4);
 	nk_free(memory, table->codes_cache, table->combinations_capacity * 4);
 	nk_free(memory, table->dictionaries, (int64_t)sizeof(nk_array *) * table->n_keys);
-	nk_free(memory, table->texts, table->texts_capacity * (int64_t)sizeof *table->texts);
 	nk_free(memory, table->words, (int64_t)sizeof(uint64_t) * BLOCK * table->layout.n_words);
 	nk_key_layout_release(&table->layout);
 	nk_free(memory, table->dtypes, table->n_keys * (int64_t)sizeof *table->dtypes);
@@ -149,7 +133,7 @@ static void window_drop(nk_group_table *table)
 void nk_group_table_clear(nk_group_table *table)
 {
 	dictionaries_drop(table);
-	texts_drop(table);
+	nk_key_texts_clear(&table->texts);
 	window_drop(table);
 	table->windowed = table->may_window;
 	table->n_groups = 0;
@@ -162,18 +146,16 @@ int64_t nk_group_table_n_groups(const nk_group_table *table) { return table->n_g
 
 int64_t nk_group_table_bytes_per_group(const nk_group_table *table)
 {
-	return table->layout.n_words * 8 + table->n_texts * (int64_t)sizeof(text_place) +
+	return table->layout.n_words * 8 + table->n_texts * (int64_t)sizeof(nk_text_place) +
 	       table->layout.has_float * 8 + 16;
 }
 
 int64_t nk_group_table_n_bytes(const nk_group_table *table)
 {
-	int64_t n_bytes = table->rows_capacity * 8 + table->places_capacity * (int64_t)sizeof(text_place) +
+	int64_t n_bytes = table->rows_capacity * 8 + table->places_capacity * (int64_t)sizeof(nk_text_place) +
 	                  table->negative_zeros_capacity * 8 + table->n_slots * 8 + table->n_window * 4 +
 	                  table->combinations_capacity * 4;
-	for (int64_t i = 0; i < table->n_texts_buffers; i++)
-		n_bytes += table->texts[i]->n_bytes;
-	return n_bytes;
+	return n_bytes + table->texts.n_bytes;
 }
 
 /* ---- Room ---- */
@@ -235,26 +217,6 @@ nk_status nk_group_table_reserve(nk_group_table *table, int64_t n_rows, nk_error
 
 /* ---- Keys of groups ---- */
 
-static nk_status text_store(nk_group_table *table, const char *bytes, uint32_t n_bytes, text_place *place,
-                            nk_error *err)
-{
-	nk_buffer *last = table->n_texts_buffers ? table->texts[table->n_texts_buffers - 1] : NULL;
-	if (!last || table->n_text_used + n_bytes > last->n_bytes) {
-		NK_TRY(
-			NK_GROW(table->memory, &table->texts, &table->texts_capacity, table->n_texts_buffers + 1, err));
-		int64_t n_wanted = table->n_texts_buffers ? TEXT_BYTES : TEXT_BYTES / 64;
-		NK_TRY(nk_buffer_new(table->memory, NK_MAX(n_wanted, (int64_t)n_bytes), &last, err));
-		table->texts[table->n_texts_buffers++] = last;
-		table->n_text_used = 0;
-		nk_heap_unref(table->heap);
-		table->heap = NULL;
-	}
-	memcpy(last->bytes + table->n_text_used, bytes, n_bytes);
-	*place = (text_place){(uint32_t)(table->n_texts_buffers - 1), (uint32_t)table->n_text_used};
-	table->n_text_used += n_bytes;
-	return NK_OK;
-}
-
 /* Make the next group of an encoded row; room is reserved. */
 static nk_status group_add(nk_group_table *table, nk_array *const *keys, int64_t row, const uint64_t *words,
                            nk_error *err)
@@ -267,14 +229,10 @@ static nk_status group_add(nk_group_table *table, nk_array *const *keys, int64_t
 	for (int k = 0, text = 0; k < table->n_keys && (layout->has_text || layout->has_float); k++) {
 		const nk_key_column *column = &layout->columns[k];
 		if (column->is_text) {
-			text_place *place = &table->places[group * table->n_texts + text++];
-			*place = (text_place){0, 0};
-			if (!nk_array_is_valid(keys[k], row))
-				continue;
-			const nk_heap *heap;
-			const nk_view *view = nk_key_view(keys[k], row, &heap);
-			if (view->n_bytes > NK_VIEW_INLINE)
-				NK_TRY(text_store(table, nk_view_bytes(view, heap), view->n_bytes, place, err));
+			nk_text_place *place = &table->places[group * table->n_texts + text++];
+			*place = (nk_text_place){0, 0};
+			if (nk_array_is_valid(keys[k], row))
+				NK_TRY(nk_key_texts_add(&table->texts, k, keys[k], row, place, err));
 		} else if (column->is_float && nk_array_is_valid(keys[k], row) && k < 64) {
 			const nk_array *values = keys[k]->encoding == NK_DICTIONARY ? keys[k]->dictionary : keys[k];
 			int64_t at = keys[k]->encoding == NK_DICTIONARY ? ((const uint32_t *)keys[k]->values)[row]
@@ -295,14 +253,8 @@ static bool texts_equal(const nk_group_table *table, nk_array *const *keys, int6
 	for (int k = 0, text = 0; k < table->n_keys; k++) {
 		if (!table->layout.columns[k].is_text)
 			continue;
-		const text_place *place = &table->places[group * table->n_texts + text++];
-		if (!nk_array_is_valid(keys[k], row))
-			continue;
-		const nk_heap *heap;
-		const nk_view *view = nk_key_view(keys[k], row, &heap);
-		if (view->n_bytes > NK_VIEW_INLINE &&
-		    memcmp(nk_view_bytes(view, heap), table->texts[place->buffer]->bytes + place->offset,
-		           view->n_bytes) != 0)
+		nk_text_place place = table->places[group * table->n_texts + text++];
+		if (nk_array_is_valid(keys[k], row) && !nk_key_texts_equal(&table->texts, k, keys[k], row, place))
 			return false;
 	}
 	return true;
@@ -696,20 +648,6 @@ static nk_status key_validity(const nk_group_table *table, int k, int64_t first,
 	return NK_OK;
 }
 
-static nk_status key_heap(nk_group_table *table, nk_heap **out, nk_error *err)
-{
-	*out = NULL;
-	if (!table->n_texts_buffers)
-		return NK_OK;
-	if (!table->heap) {
-		for (int64_t i = 0; i < table->n_texts_buffers; i++)
-			nk_buffer_ref(table->texts[i]);
-		NK_TRY(nk_heap_new(table->texts, (int)table->n_texts_buffers, &table->heap, err));
-	}
-	*out = nk_heap_ref(table->heap);
-	return NK_OK;
-}
-
 /* Decimals come out in 64 bits when all of them fit. */
 static nk_physical key_physical(const nk_group_table *table, int k, int64_t first, int64_t n)
 {
@@ -758,7 +696,7 @@ static void fix_texts(const nk_group_table *table, int k, int64_t first, int64_t
 	for (int64_t i = 0; i < n; i++) {
 		if (views[i].n_bytes <= NK_VIEW_INLINE)
 			continue;
-		const text_place *place = &table->places[(first + i) * table->n_texts + text];
+		const nk_text_place *place = &table->places[(first + i) * table->n_texts + text];
 		views[i].buffer = place->buffer;
 		views[i].offset = place->offset;
 	}
@@ -798,7 +736,7 @@ static nk_status key_array(nk_group_table *table, int k, int64_t first, int64_t 
 	NK_AUTO(nk_heap) heap = NULL;
 	if (column->is_text) {
 		fix_texts(table, k, first, n, (nk_view *)values->bytes);
-		NK_TRY(key_heap(table, &heap, err));
+		NK_TRY(nk_key_texts_heap(&table->texts, &heap, err));
 	}
 	if (column->is_float)
 		fix_zeros(table, k, first, n, values->bytes, width);

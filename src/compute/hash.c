@@ -116,6 +116,11 @@ nk_status nk_hash_array(nk_memory *memory, const nk_array *array, int64_t n_rows
 			put(hashes, i, one, combine);
 		return NK_OK;
 	}
+	if (array->encoding == NK_DICTIONARY && array->dictionary->n_rows > n_rows) {
+		NK_AUTO(nk_array) flat = NULL;
+		NK_TRY(nk_array_flatten(memory, (nk_array *)array, &flat, err));
+		return hash_flat(memory, flat, n_rows, hashes, combine, err);
+	}
 	if (array->encoding == NK_DICTIONARY) {
 		uint64_t *known = NULL;
 		NK_TRY(hash_apart(memory, array->dictionary, &known, err));

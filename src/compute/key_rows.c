@@ -107,22 +107,66 @@ static void encode_bits(const nk_array *array, int64_t first, int64_t n, uint8_t
 		out[i * stride] = nk_bitmap_get(at.values, at.codes ? at.codes[i] : at.step * (first + i));
 }
 
-static void encode_text(const nk_array *array, int64_t first, int64_t n, uint8_t *out, int64_t stride)
+typedef struct text_key {
+	uint64_t words[2];
+} text_key;
+
+static inline text_key text_key_of(const nk_view *view, const nk_heap *heap)
+{
+	text_key key;
+	memcpy(&key, view, sizeof key);
+	if (view->n_bytes > NK_VIEW_INLINE)
+		key.words[1] = nk_hash_bytes(nk_view_bytes(view, heap), view->n_bytes);
+	return key;
+}
+
+/* What text_key_of gives for each entry of a dictionary, kept with it. It is made when so many rows have asked that
+ * hashing the rows would soon cost more; until then, and without memory, NULL. */
+static const text_key *dictionary_keys(nk_memory *memory, nk_array *dictionary, int64_t n)
+{
+	nk_buffer *known = __atomic_load_n(&dictionary->text_keys, __ATOMIC_ACQUIRE);
+	if (known)
+		return (const text_key *)(const void *)known->bytes;
+	int64_t n_asked = __atomic_add_fetch(&dictionary->n_looked_up, n, __ATOMIC_RELAXED);
+	nk_error unused;
+	nk_buffer *made;
+	if (n_asked < dictionary->n_rows / 2 ||
+	    nk_buffer_new(memory, dictionary->n_rows * (int64_t)sizeof(text_key), &made, &unused) != NK_OK)
+		return NULL;
+	const nk_view *views = dictionary->values;
+	text_key *keys = (text_key *)(void *)made->bytes;
+	for (int64_t i = 0; i < dictionary->n_rows; i++)
+		keys[i] = text_key_of(&views[i], dictionary->heap);
+	if (!__atomic_compare_exchange_n(&dictionary->text_keys, &known, made, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_ACQUIRE)) {
+		nk_buffer_unref(made);
+		return (const text_key *)(const void *)known->bytes;
+	}
+	return keys;
+}
+
+static void encode_text(nk_memory *memory, const nk_array *array, int64_t first, int64_t n, uint8_t *out,
+                        int64_t stride)
 {
 	place at = place_of(array, first);
+	if (at.codes && array->dictionary->n_rows == 0)
+		return; /* nulls only: words stay zero */
 	const nk_heap *heap = at.codes ? array->dictionary->heap : array->heap;
+	const text_key *known = at.codes ? dictionary_keys(memory, array->dictionary, n) : NULL;
+	if (known) {
+		for (int64_t i = 0; i < n; i++)
+			memcpy(out + i * stride, &known[at.codes[i]], sizeof *known);
+		return;
+	}
 	const nk_view *views = (const nk_view *)at.values + (at.codes ? 0 : at.step * first);
 	for (int64_t i = 0; i < n; i++) {
-		const nk_view *view = views + (at.codes ? at.codes[i] : at.step * i);
-		memcpy(out + i * stride, view, 16);
-		if (view->n_bytes > NK_VIEW_INLINE) {
-			uint64_t hash = nk_hash_bytes(nk_view_bytes(view, heap), view->n_bytes);
-			memcpy(out + i * stride + 8, &hash, 8);
-		}
+		text_key key = text_key_of(views + (at.codes ? at.codes[i] : at.step * i), heap);
+		memcpy(out + i * stride, &key, sizeof key);
 	}
 }
 
-static inline __attribute__((always_inline)) void encode_column(const nk_key_column *column,
+static inline __attribute__((always_inline)) void encode_column(nk_memory *memory,
+                                                                const nk_key_column *column,
                                                                 const nk_array *array, int64_t first,
                                                                 int64_t n, uint8_t *out, int64_t stride)
 {
@@ -130,7 +174,7 @@ static inline __attribute__((always_inline)) void encode_column(const nk_key_col
 	size_t width = column->width;
 	switch (array->physical) {
 	case NK_PHYSICAL_BOOL: encode_bits(array, first, n, out, stride); return;
-	case NK_PHYSICAL_VIEW: encode_text(array, first, n, out, stride); return;
+	case NK_PHYSICAL_VIEW: encode_text(memory, array, first, n, out, stride); return;
 	case NK_PHYSICAL_I8: STORE_INTEGER(int8_t); return;
 	case NK_PHYSICAL_I16: STORE_INTEGER(int16_t); return;
 	case NK_PHYSICAL_I32: STORE_INTEGER(int32_t); return;
@@ -178,9 +222,9 @@ void nk_key_encode(const nk_key_layout *layout, nk_array *const *keys, int64_t f
 		uint8_t *out = (uint8_t *)words + layout->columns[c].offset;
 		/* The stride of the commonest layout is a constant, so that its loops vectorise. */
 		if (stride == 8)
-			encode_column(&layout->columns[c], keys[c], first, n, out, 8);
+			encode_column(layout->memory, &layout->columns[c], keys[c], first, n, out, 8);
 		else
-			encode_column(&layout->columns[c], keys[c], first, n, out, stride);
+			encode_column(layout->memory, &layout->columns[c], keys[c], first, n, out, stride);
 		encode_nulls(layout, c, keys[c], first, n, (uint8_t *)words);
 	}
 }

@@ -287,8 +287,17 @@ nk_status nk_batch_take(nk_memory *memory, const nk_batch *batch, const uint32_t
 	NK_TRY(nk_batch_new(batch->n_columns, n_rows, &taken, err));
 	taken->morsel = batch->morsel;
 	taken->number = batch->number;
-	for (int i = 0; i < batch->n_columns; i++)
-		NK_TRY(nk_array_take(memory, batch->columns[i], rows, n_rows, &taken->columns[i], err));
+	int coded = -1; /* the last column of codes: one gather serves all that share them */
+	for (int i = 0; i < batch->n_columns; i++) {
+		const nk_array *array = batch->columns[i];
+		if (coded >= 0 && nk_array_same_codes(array, batch->columns[coded])) {
+			NK_TRY(nk_array_recode(taken->columns[coded], array->dictionary, &taken->columns[i], err));
+			continue;
+		}
+		NK_TRY(nk_array_take(memory, array, rows, n_rows, &taken->columns[i], err));
+		if (array->encoding == NK_DICTIONARY)
+			coded = i;
+	}
 	*out = NK_STEAL(taken);
 	return NK_OK;
 }

@@ -165,6 +165,12 @@ static nk_status key_codes(sorter *sort, int k, uint64_t *out, int *n_bits, bool
 		memset(out, 0, (size_t)n * 8);
 		return NK_OK;
 	}
+	NK_AUTO(nk_array) flat = NULL;
+	if (array->encoding == NK_DICTIONARY &&
+	    array->dictionary->n_rows > n) { /* ranking it costs more than it saves */
+		NK_TRY(nk_array_flatten(sort->memory, sort->keys[k], &flat, err));
+		array = flat;
+	}
 	if (array->encoding == NK_DICTIONARY)
 		NK_TRY(code_dictionary(sort->memory, array, out, err));
 	else

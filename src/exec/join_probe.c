@@ -54,11 +54,20 @@ typedef struct pairs {
 	bool has_unmatched;
 } pairs;
 
-/* Positions of build rows in the form that takes want. */
+/* Positions of build rows in the form that takes want. Texts of the build side are not gathered: they are its
+ * columns as dictionaries, under one run of codes for all. */
 typedef struct build_places {
-	nk_buffer *buffer;
+	nk_buffer *buffer; /* int64 when optional, else uint32 */
+	nk_buffer *codes, *present;
 	bool optional;
 } build_places;
+
+static void build_places_release(build_places *places)
+{
+	nk_buffer_unref(places->buffer);
+	nk_buffer_unref(places->codes);
+	nk_buffer_unref(places->present);
+}
 
 static nk_status places_make(const match *at, const pairs *given, build_places *places, nk_error *err)
 {
@@ -76,6 +85,38 @@ static nk_status places_make(const match *at, const pairs *given, build_places *
 	return NK_OK;
 }
 
+static nk_status codes_make(const match *at, const pairs *given, build_places *places, nk_error *err)
+{
+	if (!places->optional) {
+		places->codes = nk_buffer_ref(places->buffer);
+		return NK_OK;
+	}
+	NK_TRY(nk_buffer_new(at->memory, given->n * 4, &places->codes, err));
+	NK_TRY(nk_buffer_new_zeroed(at->memory, nk_bitmap_bytes(given->n), &places->present, err));
+	uint32_t *codes = (uint32_t *)places->codes->bytes;
+	for (int64_t i = 0; i < given->n; i++) {
+		uint32_t row = given->build_rows[i];
+		codes[i] = row ? row - 1 : 0;
+		places->present->bytes[i >> 3] |= (uint8_t)((row != NK_JOIN_NO_ROW) << (i & 7));
+	}
+	return NK_OK;
+}
+
+static nk_status gather_build(const match *at, const pairs *given, build_places *places, nk_array *column,
+                              nk_array **out, nk_error *err)
+{
+	if (column->physical == NK_PHYSICAL_VIEW && column->encoding == NK_FLAT && column->n_rows > 0 &&
+	    nk_array_count_nulls(column) == 0) {
+		if (!places->codes)
+			NK_TRY(codes_make(at, given, places, err));
+		return nk_array_new_dictionary(nk_array_ref(column), given->n, nk_buffer_ref(places->codes),
+		                               nk_buffer_ref(places->present), places->optional ? -1 : 0, out, err);
+	}
+	const void *rows = places->buffer->bytes;
+	return places->optional ? nk_array_take_optional(at->memory, column, rows, given->n, out, err)
+	                        : nk_array_take(at->memory, column, rows, given->n, out, err);
+}
+
 static bool is_identity(const uint32_t *rows, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -90,24 +131,29 @@ static nk_status gather(const match *at, const pairs *given, const nk_join_colum
 	bool wants_build = false;
 	for (int c = 0; c < n_columns; c++)
 		wants_build |= columns[c].from_build;
-	build_places places = {0};
+	__attribute__((cleanup(build_places_release))) build_places places = {0};
+	int coded = -1; /* the last probe column of codes: one gather serves all that share them */
 	if (wants_build)
 		NK_TRY(places_make(at, given, &places, err));
-	NK_AUTO(nk_buffer) held = places.buffer;
 	bool whole = given->n == at->batch->n_rows && is_identity(given->probe_rows, given->n);
 	for (int c = 0; c < n_columns; c++) {
 		int column = columns[c].column;
-		if (!columns[c].from_build && whole)
-			out[c] = nk_array_ref(at->batch->columns[column]);
-		else if (!columns[c].from_build)
-			NK_TRY(nk_array_take(at->memory, at->batch->columns[column], given->probe_rows, given->n, &out[c],
-			                     err));
-		else if (places.optional)
-			NK_TRY(nk_array_take_optional(at->memory, at->side->rows->columns[column],
-			                              (const int64_t *)held->bytes, given->n, &out[c], err));
-		else
-			NK_TRY(nk_array_take(at->memory, at->side->rows->columns[column], (const uint32_t *)held->bytes,
-			                     given->n, &out[c], err));
+		if (columns[c].from_build) {
+			NK_TRY(gather_build(at, given, &places, at->side->rows->columns[column], &out[c], err));
+			continue;
+		}
+		nk_array *array = at->batch->columns[column];
+		if (whole) {
+			out[c] = nk_array_ref(array);
+			continue;
+		}
+		if (coded >= 0 && nk_array_same_codes(array, at->batch->columns[columns[coded].column])) {
+			NK_TRY(nk_array_recode(out[coded], array->dictionary, &out[c], err));
+			continue;
+		}
+		NK_TRY(nk_array_take(at->memory, array, given->probe_rows, given->n, &out[c], err));
+		if (array->encoding == NK_DICTIONARY)
+			coded = c;
 	}
 	return NK_OK;
 }

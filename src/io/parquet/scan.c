@@ -3,14 +3,20 @@
  * Per batch, the columns of the first conjunct are decoded and tested, then those of the next for the rows that are
  * left, then runtime filters, and at last the remaining columns for the rows that passed everything. A column is
  * opened in a row group only when a row of it is wanted, so that a group in which nothing passes costs the predicate's
- * columns alone. Decoded arrays always stand for exactly the rows that are still selected. */
+ * columns alone. Decoded arrays always stand for exactly the rows that are still selected.
+ *
+ * Where few rows pass, more rows are tested at a time, so that batches stay worth the cost that each of them has in every
+ * operator. What passes beyond the size of a batch waits for the next calls. */
 #include <string.h>
 
 #include "compute/select.h"
 #include "io/parquet/column.h"
 #include "io/parquet/source_internal.h"
 
-enum { FORGOTTEN_BYTES = 100 };
+enum {
+	FORGOTTEN_BYTES = 100,
+	WINDOW_BATCHES = 4,   /* so many batches' rows are tested at a time at most */
+};
 
 /* A column that the request needs, for whatever reason. */
 typedef struct wanted {
@@ -32,7 +38,10 @@ typedef struct worker {
 	open_column *columns; /* one per wanted column */
 	nk_array **inputs;
 	nk_column_reader **started; /* room for all columns */
-	uint32_t *rows, *chosen;    /* selected rows of the batch; rows of those that the last test kept */
+	uint32_t *rows, *chosen;    /* selected rows of the window; rows of those that the last test kept */
+	int64_t window;             /* rows to test at a time */
+	nk_batch *passed;           /* what passed and is more than a batch; owned */
+	int64_t n_handed;           /* rows of it that are handed out */
 	/* the current row group */
 	nk_parquet_file *file; /* NULL: none */
 	int group;
@@ -409,16 +418,41 @@ static nk_status make_batch(parquet_scan *scan, worker *w, int64_t n_rows, int64
 	if (request->row_index)
 		NK_TRY(row_index(scan, w, n_rows, n_selected, &batch->columns[request->n_columns], err));
 	batch->morsel = w->morsel;
-	batch->number = w->number++;
 	nk_count(&request->counters->n_rows_out, n_selected);
 	*out = NK_STEAL(batch);
 	return NK_OK;
 }
 
+/* The next part of what passed, numbered. */
+static nk_status hand_passed(parquet_scan *scan, worker *w, nk_batch **out, nk_error *err)
+{
+	int64_t batch_rows = scan->request.batch_rows, n = NK_MIN(w->passed->n_rows - w->n_handed, batch_rows);
+	if (n == w->passed->n_rows)
+		*out = NK_STEAL(w->passed);
+	else
+		NK_TRY(nk_batch_slice(scan->request.memory, w->passed, w->n_handed, n, out, err));
+	(*out)->number = w->number++;
+	w->n_handed += n;
+	if (w->passed && w->n_handed == w->passed->n_rows)
+		nk_batch_free(NK_STEAL(w->passed));
+	return NK_OK;
+}
+
+static void adapt_window(const parquet_scan *scan, worker *w, int64_t n_rows, int64_t n_selected)
+{
+	int64_t batch_rows = scan->request.batch_rows;
+	if (n_selected > batch_rows && w->window > batch_rows)
+		w->window /= 2;
+	else if (n_rows == w->window && n_selected < batch_rows / 8 && w->window < WINDOW_BATCHES * batch_rows)
+		w->window *= 2;
+}
+
 static nk_status next_batch(parquet_scan *scan, worker *w, nk_batch **out, nk_error *err)
 {
 	*out = NULL;
-	while (!*out) {
+	if (w->passed)
+		return hand_passed(scan, w, out, err);
+	for (;;) {
 		if (!w->file) {
 			NK_TRY(next_group(scan, w, err));
 			if (!w->file)
@@ -429,16 +463,20 @@ static nk_status next_batch(parquet_scan *scan, worker *w, nk_batch **out, nk_er
 			continue;
 		}
 		int64_t end = w->ranges[w->range].end;
-		int64_t n_rows = NK_MIN(end - w->row, scan->request.batch_rows), n_selected = n_rows;
+		int64_t n_rows = NK_MIN(end - w->row, w->window), n_selected = n_rows;
 		nk_count(&scan->request.counters->n_rows_scanned, n_rows);
 		NK_TRY(test_rows(scan, w, n_rows, &n_selected, err));
+		w->n_handed = 0;
 		if (n_selected > 0)
-			NK_TRY(make_batch(scan, w, n_rows, n_selected, out, err));
+			NK_TRY(make_batch(scan, w, n_rows, n_selected, &w->passed, err));
+		adapt_window(scan, w, n_rows, n_selected);
 		for (int i = 0; i < scan->n_wanted; i++)
 			drop_array(&w->columns[i]);
 		w->row += n_rows;
 		if (w->row == end && ++w->range < w->n_ranges)
 			w->row = w->ranges[w->range].start;
+		if (w->passed)
+			return hand_passed(scan, w, out, err);
 	}
 	return NK_OK;
 }
@@ -467,6 +505,7 @@ static void scan_free(nk_scan *base)
 			nk__nested_reader_free(w->columns[k].nested);
 			nk_array_unref(w->columns[k].group);
 		}
+		nk_batch_free(w->passed);
 		nk_arena_free(w->ranges_arena);
 	}
 	pthread_mutex_destroy(&scan->lock);
@@ -516,8 +555,9 @@ static nk_status plan_columns(parquet_scan *scan, nk_error *err)
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->columns, NK_MAX(scan->n_wanted, 1), err));
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->inputs, n_inputs_max, err));
 		NK_TRY(NK_ARENA_NEW(scan->arena, &w->started, NK_MAX(scan->n_wanted, 1), err));
-		NK_TRY(NK_ARENA_NEW(scan->arena, &w->rows, request->batch_rows + 16, err));
-		NK_TRY(NK_ARENA_NEW(scan->arena, &w->chosen, request->batch_rows + 16, err));
+		w->window = request->batch_rows;
+		NK_TRY(NK_ARENA_NEW(scan->arena, &w->rows, WINDOW_BATCHES * request->batch_rows + 16, err));
+		NK_TRY(NK_ARENA_NEW(scan->arena, &w->chosen, WINDOW_BATCHES * request->batch_rows + 16, err));
 		for (int k = 0; k < scan->n_wanted; k++)
 			nk__column_init(&w->columns[k].reader, NULL, request->memory, request->counters);
 	}
