@@ -63,7 +63,7 @@ test-python: install $(TPCH)/sf0.01/.done
 
 # The sanitizers see the C tests and a part of the Python ones; the interpreter's own leaks are not ours.
 ASAN_TESTS ?= tests/test_slt.py
-ASAN_ENV = LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+ASAN_ENV = LD_PRELOAD=$$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 PYTHONPATH=$(ROOT)/build-asan/site NANUK_SLT=quick
 
 define build_asan

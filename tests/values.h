@@ -377,6 +377,8 @@ static inline nk_status values_call(values_text *text, const nk_func *func, valu
 		arguments[i] = (nk_argument){args[i].array->dtype, args[i].is_bare ? &literals[i] : NULL,
 		                             args[i].is_bare && !args[i].has_dtype &&
 		                                 args[i].array->dtype->id != NK_TYPE_STRING};
+		if (arguments[i].is_untyped && nk_type_is_integer(arguments[i].dtype->id) && !literals[i].is_null)
+			arguments[i].low = arguments[i].high = literals[i].integer;
 		if (!args[i].is_bare && !(func->name[0] == 'i' && strcmp(func->name, "is_in") == 0 && i == 1))
 			n_rows = args[i].array->n_rows;
 	}

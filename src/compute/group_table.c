@@ -746,17 +746,23 @@ static nk_status key_array(nk_group_table *table, int k, int64_t first, int64_t 
 	                         out, err);
 }
 
+static nk_status decoded_key(nk_group_table *table, int k, int64_t first, int64_t n, nk_array **out,
+                             nk_error *err)
+{
+	if (!nk_type_is_nested(table->dtypes[k]->id))
+		return key_array(table, k, first, n, out, err);
+	NK_AUTO(nk_array) encoded = NULL;
+	NK_TRY(key_array(table, k, first, n, &encoded, err));
+	return nk_nested_decode(table->memory, encoded, table->dtypes[k], out, err);
+}
+
 nk_status nk_group_table_keys(nk_group_table *table, int64_t first, int64_t n, nk_array **out, nk_error *err)
 {
 	for (int k = 0; k < table->n_keys; k++) {
-		nk_status status = key_array(table, k, first, n, &out[k], err);
-		if (status == NK_OK && nk_type_is_nested(table->dtypes[k]->id)) {
-			NK_AUTO(nk_array) encoded = out[k];
-			status = nk_nested_decode(table->memory, encoded, table->dtypes[k], &out[k], err);
-		}
+		nk_status status = decoded_key(table, k, first, n, &out[k], err);
 		if (status != NK_OK) {
 			while (k-- > 0)
-				nk_array_unref(out[k]);
+				nk_array_unref(NK_STEAL(out[k]));
 			return status;
 		}
 	}

@@ -183,7 +183,8 @@ static nk_status order_column(const nk__states *states, int64_t first, int64_t n
 {
 	NK_TRY(nk_array_alloc(states->exec->memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, n, false, out,
 	                      err));
-	memcpy(nk_array_values(*out), states->orders + first, (size_t)n * 8);
+	if (n > 0)
+		memcpy(nk_array_values(*out), states->orders + first, (size_t)n * 8);
 	return NK_OK;
 }
 

@@ -148,7 +148,7 @@ static nk_status fill_bitmap(nk_runtime_filter *filter, nk_array *const *keys, i
                              nk_error *err)
 {
 	int64_t values[BLOCK];
-	bool fits;
+	bool fits = true;
 	NK_TRY(nk_alloc(filter->memory, n_bytes, (void **)&filter->bitmap, err));
 	filter->n_bitmap_bytes = n_bytes;
 	memset(filter->bitmap, 0, (size_t)n_bytes);
@@ -241,7 +241,7 @@ static nk_status test_block(const nk_runtime_filter *filter, nk_memory *memory, 
 	if (filter->has_bounds && is_integer(values)) {
 		int64_t numbers[BLOCK];
 		const int64_t *at = numbers;
-		bool fits;
+		bool fits = true; /* clamped values lie outside of the bounds, or at one: they may match then */
 		if (values->encoding == NK_FLAT && values->physical == NK_PHYSICAL_I64)
 			at = (const int64_t *)values->values + first;
 		else

@@ -7,7 +7,11 @@
 
 #include "io/csv/kernels.h"
 
-enum { ALIGNMENT = 8, LENGTH_BYTES = 8 };
+enum {
+	ALIGNMENT = 8,
+	LENGTH_BYTES = 8,
+	MAX_RATIO = 1 << 16, /* no codec makes more of a byte */
+};
 
 /* What an Arrow array made here owns. */
 typedef struct loaded {
@@ -56,8 +60,8 @@ static void unref_buffer(void *buffer) { nk_buffer_unref(buffer); }
 static nk_status decompress(const loader *l, const uint8_t *in, int64_t n_in, nk_buffer **out, nk_error *err)
 {
 	int64_t n_out = nk_fb_load64(in), ns_start = nk_now_ns();
-	if (n_out < 0)
-		return damaged(err, "a compressed buffer of negative length");
+	if (n_out < 0 || n_out / MAX_RATIO > n_in)
+		return damaged(err, "a compressed buffer of negative or impossible length");
 	NK_TRY(nk_buffer_new(l->from->memory, n_out, out, err));
 	NK_TRY(nk__codec_decompress(l->batch->codec, in + LENGTH_BYTES, n_in - LENGTH_BYTES, (*out)->bytes, n_out,
 	                            err));
