@@ -102,6 +102,53 @@ static void combination(const nk_type_id *types, int n_keys, int64_t domain, int
 	nk_group_table_free(table);
 }
 
+static nk_array *codes_into(nk_array *dictionary, int64_t n_rows)
+{
+	nk_array *coded;
+	nk_buffer *codes;
+	must(nk_buffer_new(memory, n_rows * 4, &codes, NULL));
+	for (int64_t i = 0; i < n_rows; i++)
+		((uint32_t *)(void *)codes->bytes)[i] = (uint32_t)random_below(dictionary->n_rows);
+	must(nk_array_new_dictionary(nk_array_ref(dictionary), n_rows, codes, NULL, 0, &coded, NULL));
+	return coded;
+}
+
+/* Texts come as codes into dictionaries that repeat themselves and each other, small and large, and in between as they
+ * are: the same groups, whoever holds the bytes. */
+static void texts_of_dictionaries(void)
+{
+	const nk_dtype *dtypes[] = {nk_dtype_of(NK_TYPE_STRING), nk_dtype_of(NK_TYPE_INT64),
+	                            nk_dtype_of(NK_TYPE_BINARY)};
+	nk_group_table *table;
+	must(nk_group_table_new(memory, dtypes, 3, 0, &table, NULL));
+	for (int round = 0; round < 2; round++) {
+		nk_array *texts[4], *binaries[4];
+		int64_t n_entries[] = {50, 20000, 30000, 60};
+		for (int d = 0; d < 4; d++) {
+			texts[d] = random_array(memory, dtypes[0], n_entries[d], 3000, 0, NK_FLAT);
+			binaries[d] = random_array(memory, dtypes[2], n_entries[d], 3000, 0, NK_FLAT);
+		}
+		for (int b = 0; b < 24; b++) {
+			int64_t n_rows = 1 + random_below(3000);
+			nk_array *keys[3] = {b % 5 == 4 ? random_array(memory, dtypes[0], n_rows, 3000, 10, NK_FLAT)
+			                                : codes_into(texts[random_below(4)], n_rows),
+			                     random_array(memory, dtypes[1], n_rows, 2, 0, NK_FLAT),
+			                     b % 7 == 6 ? random_array(memory, dtypes[2], n_rows, 3, 10, NK_FLAT)
+			                                : codes_into(binaries[b < 12 ? 0 : random_below(4)], n_rows)};
+			check(table, keys, 3, n_rows);
+			for (int k = 0; k < 3; k++)
+				nk_array_unref(keys[k]);
+		}
+		for (int d = 0; d < 4; d++) {
+			nk_array_unref(texts[d]);
+			nk_array_unref(binaries[d]);
+		}
+		nk_group_table_clear(table);
+		forget();
+	}
+	nk_group_table_free(table);
+}
+
 static void finding_does_not_insert(void)
 {
 	const nk_dtype *dtype = nk_dtype_of(NK_TYPE_STRING);
@@ -139,6 +186,7 @@ int main(void)
 			types[k] = lone[random_below(NK_COUNT(lone))];
 		combination(types, n_keys, domains[random_below(3)], (int)random_below(2) * 10, random_below(2));
 	}
+	texts_of_dictionaries();
 	finding_does_not_insert();
 	EXPECT(nk_memory_used(memory) == 0);
 	nk_memory_unref(memory);
