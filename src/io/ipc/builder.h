@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 
+enum { NK_IPC_VERSION = 4, NK_IPC_HEADER_SCHEMA = 1 };
+
 /* A field of a table: 1, 2, 4 or 8 bytes of a number; references are 4 bytes, linked later. */
 typedef struct nk_fb_field {
 	int number, n_bytes;

@@ -101,3 +101,12 @@ int64_t nk__ipc_put_schema(nk_text *out, const nk_schema *schema, bool uses_view
 		                 put_field(out, schema->fields[i].name, schema->fields[i].dtype, uses_views));
 	return table;
 }
+
+void nk__ipc_put_schema_message(nk_text *out, const nk_schema *schema, bool uses_views)
+{
+	nk_fb_field fields[] = {
+		{3, 8, 0}, NK_FB_REFERENCE(2), {0, 2, NK_IPC_VERSION}, {1, 1, NK_IPC_HEADER_SCHEMA}};
+	nk__fb_begin(out);
+	int64_t message = nk__fb_put_table(out, fields, NK_COUNT(fields));
+	nk__fb_link(out, message, 2, nk__ipc_put_schema(out, schema, uses_views));
+}

@@ -8,8 +8,8 @@
 #include "io/ipc/schema_write.h"
 #include "io/output.h"
 
-enum { ROWS_DEFAULT = 122880, V5 = 4, PIECES_AT_ONCE = 512 };
-enum { HEADER_SCHEMA = 1, HEADER_BATCH = 3 };
+enum { ROWS_DEFAULT = 122880, PIECES_AT_ONCE = 512 };
+enum { HEADER_BATCH = 3 };
 
 static const char magic[8] = "ARROW1";
 
@@ -69,7 +69,7 @@ static nk_status put_body(ipc_sink *sink, nk_error *err)
 
 static int64_t begin_message(nk_text *text, int header, int64_t n_body)
 {
-	nk_fb_field fields[] = {{3, 8, n_body}, NK_FB_REFERENCE(2), {0, 2, V5}, {1, 1, header}};
+	nk_fb_field fields[] = {{3, 8, n_body}, NK_FB_REFERENCE(2), {0, 2, NK_IPC_VERSION}, {1, 1, header}};
 	nk__fb_begin(text);
 	return nk__fb_put_table(text, fields, NK_COUNT(fields));
 }
@@ -93,8 +93,8 @@ static nk_status put_message(ipc_sink *sink, nk_text *text, int64_t *n_metadata,
 static nk_status put_schema(ipc_sink *sink, nk_error *err)
 {
 	NK_TEXT(text);
-	int64_t message = begin_message(&text, HEADER_SCHEMA, 0), n_metadata;
-	nk__fb_link(&text, message, 2, nk__ipc_put_schema(&text, sink->schema, sink->uses_views));
+	int64_t n_metadata;
+	nk__ipc_put_schema_message(&text, sink->schema, sink->uses_views);
 	return put_message(sink, &text, &n_metadata, err);
 }
 
@@ -151,7 +151,8 @@ static nk_status put_footer(ipc_sink *sink, nk_error *err)
 {
 	enum { BLOCK_BYTES = 24 };
 	NK_TEXT(text);
-	nk_fb_field fields[] = {NK_FB_REFERENCE(1), NK_FB_REFERENCE(2), NK_FB_REFERENCE(3), {0, 2, V5}};
+	nk_fb_field fields[] = {
+		NK_FB_REFERENCE(1), NK_FB_REFERENCE(2), NK_FB_REFERENCE(3), {0, 2, NK_IPC_VERSION}};
 	nk__fb_begin(&text);
 	int64_t footer = nk__fb_put_table(&text, fields, NK_COUNT(fields));
 	nk__fb_link(&text, footer, 1, nk__ipc_put_schema(&text, sink->schema, sink->uses_views));

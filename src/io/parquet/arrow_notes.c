@@ -3,6 +3,8 @@
  * followed, and anything that does not fit ends the reading with what was understood. */
 #include <string.h>
 
+#include "io/ipc/fields.h"
+#include "io/ipc/message.h"
 #include "io/parquet/schema.h"
 
 enum { ARROW_TIMESTAMP = 10, ARROW_DURATION = 18, MESSAGE_SCHEMA = 1 };
@@ -106,6 +108,18 @@ static nk_status decode_base64(nk_arena *arena, nk_bytes in, message *out, nk_er
 	return NK_OK;
 }
 
+/* Whole dtypes, where all of them can be told. */
+static void read_dtypes(nk_arena *arena, message m, nk_arrow_note *notes, int64_t n)
+{
+	nk_ipc_message schema;
+	nk_ipc_fields fields;
+	if (nk__ipc_message_parse(m.bytes, m.n_bytes, 0, -1, &schema, NULL) != NK_OK ||
+	    schema.kind != NK_IPC_SCHEMA || nk__ipc_fields_parse(arena, schema.header, &fields, NULL) != NK_OK)
+		return;
+	for (int64_t i = 0; i < n && i < fields.n_fields; i++)
+		notes[i].field = &fields.fields[i];
+}
+
 nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out, int *n_out, nk_error *err)
 {
 	*out = NULL;
@@ -114,6 +128,7 @@ nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out,
 		return NK_OK;
 	message m;
 	NK_TRY(decode_base64(arena, base64, &m, err));
+	message whole = m;
 	/* a continuation mark and a length come first, in older files only the length */
 	uint64_t mark, type, n;
 	if (!read_unsigned(m, 0, 4, &mark))
@@ -138,6 +153,7 @@ nk_status nk__arrow_notes(nk_arena *arena, nk_bytes base64, nk_arrow_note **out,
 		if (field > 0)
 			read_field(m, field, &(*out)[i]);
 	}
+	read_dtypes(arena, whole, *out, (int64_t)n);
 	*n_out = (int)n;
 	return NK_OK;
 }

@@ -97,12 +97,8 @@ nk_status nk__parquet_stored(const nk_dtype *dtype, nk_stored *out, nk_error *er
 	case NK_TYPE_BINARY: *out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, 0}; return NK_OK;
 	case NK_TYPE_DATE: *out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_DATE}; return NK_OK;
 	case NK_TYPE_TIME: *out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIME}; return NK_OK;
-	case NK_TYPE_DATETIME:
-		/* the format knows UTC and no zone: any other would not come back */
-		if (dtype->time_zone && strcmp(dtype->time_zone, "UTC") != 0)
-			break;
-		*out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIMESTAMP};
-		return NK_OK;
+	case NK_TYPE_DATETIME: *out = (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_TIMESTAMP}; return NK_OK;
+	case NK_TYPE_DURATION: *out = (nk_stored){NK_PARQUET_INT64, 8, 0}; return NK_OK;
 	default: break;
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "%s cannot be written to Parquet yet", dtype->text);

@@ -161,6 +161,11 @@ static nk_status assemble_list(nk_nested_reader *reader, const nk_nested_node *n
 		}
 	}
 	to[n] = n_items;
+	for (int64_t i = 0; node->dtype->id == NK_TYPE_ARRAY && i < at.n; i++)
+		if (to[i + 1] - to[i] != node->dtype->width && (!validity || nk_bitmap_get(validity->bytes, i)))
+			return nk_fail(err, NK_COMPUTE,
+			               "an Array of width %lld has %lld items in row %lld of a row group",
+			               (long long)node->dtype->width, (long long)(to[i + 1] - to[i]), (long long)i);
 	nk_array *items = NULL;
 	slots inner = {n_items, node->item_repetition, node->item_definition};
 	NK_TRY(assemble(reader, &node->children[0], inner, &items, err));

@@ -2,7 +2,10 @@
  * physical type. */
 #include "io/parquet/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "io/ipc/fields.h"
 
 enum { DEPTH_MAX = 64, DIGITS_MAX = 38, DIGITS_OF_I64 = 18 };
 
@@ -269,6 +272,39 @@ static const nk_arrow_note *find_note(const planner *p, int column, const char *
 	return is_same ? note : NULL;
 }
 
+/* What Parquet does not tell of the parts of a nested column: widths of Arrays, Durations, zones. */
+static void follow_note(nk_nested_node *node, const nk_ipc_field *field)
+{
+	const nk_dtype *noted = field->dtype, *dtype = NULL;
+	if (node->kind == NK_NESTED_LEAF) {
+		bool is_duration = noted->id == NK_TYPE_DURATION && node->dtype->id == NK_TYPE_INT64 &&
+		                   strcmp(field->arrow.format, "tDs") != 0;
+		bool has_zone = noted->id == NK_TYPE_DATETIME && noted->time_zone &&
+		                node->dtype->id == NK_TYPE_DATETIME && node->dtype->time_zone;
+		if (is_duration)
+			dtype = noted;
+		else if (has_zone)
+			dtype = nk_dtype_datetime(node->dtype->unit, noted->time_zone);
+		if (dtype)
+			node->plan.dtype = dtype;
+	} else if (node->kind == NK_NESTED_LIST && noted->physical == NK_PHYSICAL_LIST &&
+	           field->n_children == 1) {
+		follow_note(&node->children[0], &field->children[0]);
+		const nk_dtype *item = node->children[0].dtype;
+		dtype = noted->id == NK_TYPE_ARRAY ? nk_dtype_array(item, noted->width) : nk_dtype_list(item);
+	} else if (node->kind == NK_NESTED_STRUCT && noted->id == NK_TYPE_STRUCT &&
+	           field->n_children == node->n_children) {
+		nk_field *fields = malloc(((size_t)node->n_children + 1) * sizeof *fields);
+		for (int i = 0; fields && i < node->n_children; i++) {
+			follow_note(&node->children[i], &field->children[i]);
+			fields[i] = (nk_field){node->dtype->fields[i].name, node->children[i].dtype};
+		}
+		dtype = fields ? nk_dtype_struct(fields, node->n_children) : NULL;
+		free(fields);
+	}
+	node->dtype = dtype ? dtype : node->dtype;
+}
+
 nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns *out, nk_error *err)
 {
 	nk_arena *arena = metadata->arena;
@@ -295,6 +331,9 @@ nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns 
 				NK_TRY(plan_items(&p, element, at, outer, node, err));
 			else
 				NK_TRY(plan_node(&p, at, outer, node, err));
+			const nk_arrow_note *note = find_note(&p, i, element->name);
+			if (note && note->field && !columns.refusals[i])
+				follow_note(node, note->field);
 			columns.nested[i] = node;
 			fields[i].dtype = node->dtype ? node->dtype : nk_dtype_of(NK_TYPE_NULL);
 		} else {

@@ -29,6 +29,8 @@ typedef struct nk_arrow_note {
 	nk_time_unit unit;
 	bool has_unit; /* false for seconds, which Parquet has no column for */
 	nk_bytes time_zone;
+	const struct nk_ipc_field
+		*field; /* the whole of it; NULL when some type in the schema has no counterpart */
 } nk_arrow_note;
 
 /* The fields of an ARROW:schema entry (base64 of an IPC schema message); 0 when there is none or it is malformed:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/ipc/schema_write.h"
 #include "io/output.h"
 #include "io/parquet/encode.h"
 #include "io/parquet/nested_write.h"
@@ -518,6 +519,44 @@ static void describe_chunk(parquet_sink *sink, nk_text *out, const nk_leaf *leaf
 	nk__thrift_put_stop(out);
 }
 
+static void put_base64(nk_text *out, const uint8_t *bytes, int64_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	for (int64_t i = 0; i < n; i += 3) {
+		uint32_t word = 0;
+		for (int64_t k = i; k < i + 3; k++)
+			word = word << 8 | (k < n ? bytes[k] : 0);
+		for (int k = 0; k < 4; k++)
+			nk_text_append_char(out, i + k <= n ? digits[word >> (18 - 6 * k) & 63] : '=');
+	}
+}
+
+/* What Parquet's own schema does not tell (widths of Arrays, zones, Durations) is noted as Arrow writers do. */
+static nk_status put_arrow_schema(const parquet_sink *sink, nk_text *footer, int *last, nk_error *err)
+{
+	static const char key[] = "ARROW:schema";
+	NK_TEXT(message);
+	NK_TEXT(framed);
+	NK_TEXT(encoded);
+	nk__ipc_put_schema_message(&message, sink->schema, false);
+	NK_TRY(nk_text_finish(&message, err));
+	int64_t n_padding = -message.n_bytes & 7;
+	uint32_t prefix[2] = {UINT32_MAX, (uint32_t)(message.n_bytes + n_padding)};
+	nk_text_append(&framed, (const char *)prefix, sizeof prefix);
+	nk_text_append(&framed, message.bytes, message.n_bytes);
+	for (int64_t i = 0; i < n_padding; i++)
+		nk_text_append_char(&framed, 0);
+	NK_TRY(nk_text_finish(&framed, err));
+	put_base64(&encoded, (const uint8_t *)framed.bytes, framed.n_bytes);
+	NK_TRY(nk_text_finish(&encoded, err));
+	int inner = 0;
+	nk__thrift_put_list(footer, last, 5, NK_THRIFT_STRUCT, 1);
+	nk__thrift_put_bytes(footer, &inner, 1, key, sizeof key - 1);
+	nk__thrift_put_bytes(footer, &inner, 2, encoded.bytes, encoded.n_bytes);
+	nk__thrift_put_stop(footer);
+	return NK_OK;
+}
+
 static nk_status put_footer(parquet_sink *sink, nk_error *err)
 {
 	int n_columns = sink->n_leaves, last = 0;
@@ -542,6 +581,7 @@ static nk_status put_footer(parquet_sink *sink, nk_error *err)
 		nk__thrift_put_integer(&footer, &inner, 3, NK_THRIFT_I64, group->n_rows);
 		nk__thrift_put_stop(&footer);
 	}
+	NK_TRY(put_arrow_schema(sink, &footer, &last, err));
 	nk__thrift_put_bytes(&footer, &last, 6, "nanuk", 5);
 	/* every column in the order of its type */
 	nk__thrift_put_list(&footer, &last, 7, NK_THRIFT_STRUCT, n_columns);
