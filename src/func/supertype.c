@@ -234,9 +234,12 @@ static const nk_dtype *of_literal(const nk_dtype *column, const nk_argument *lit
 	const nk_dtype *own = literal->dtype;
 	bool is_integer = nk_type_is_integer(own->id), is_float = nk_type_is_float(own->id);
 	if (nk_type_is_integer(column->id) && is_integer) {
-		const nk_dtype *both = integer_beside(column, literal->low, lossy);
-		if (literal->high != literal->low)
-			both = integer_beside(both, literal->high, lossy);
+		bool is_known = literal->literal && !literal->literal->is_null;
+		__int128 low = is_known ? literal->literal->integer : literal->low,
+				 high = is_known ? low : literal->high;
+		const nk_dtype *both = integer_beside(column, low, lossy);
+		if (high != low)
+			both = integer_beside(both, high, lossy);
 		*lossy |=
 			!literal->literal && nk_supertype(both, own) != both; /* results may lie outside the bounds */
 		return both;
