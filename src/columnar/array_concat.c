@@ -505,3 +505,22 @@ nk_status nk_array_repack(nk_memory *memory, nk_array *array, nk_array **out, nk
 	*out = NK_STEAL(packed);
 	return NK_OK;
 }
+
+void nk_array_compact(nk_memory *memory, nk_array **array)
+{
+	const nk_array *old = *array;
+	if (old->physical != NK_PHYSICAL_VIEW || old->encoding != NK_FLAT || !old->heap)
+		return;
+	int64_t n_heap = 0, n_used = 0;
+	for (int b = 0; b < old->heap->n_buffers; b++)
+		n_heap += old->heap->buffers[b]->n_bytes;
+	const nk_view *views = old->values;
+	for (int64_t i = 0; i < old->n_rows && 2 * n_used < n_heap; i++)
+		n_used += views[i].n_bytes > NK_VIEW_INLINE ? views[i].n_bytes : 0;
+	nk_array *packed;
+	nk_error unused;
+	if (2 * n_used >= n_heap || nk_array_repack(memory, *array, &packed, &unused) != NK_OK)
+		return;
+	nk_array_unref(*array);
+	*array = packed;
+}

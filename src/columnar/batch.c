@@ -37,3 +37,9 @@ nk_status nk_batch_slice(nk_memory *memory, const nk_batch *batch, int64_t offse
 	*out = NK_STEAL(slice);
 	return NK_OK;
 }
+
+void nk_batch_compact(nk_memory *memory, nk_batch *batch)
+{
+	for (int i = 0; i < batch->n_columns; i++)
+		nk_array_compact(memory, &batch->columns[i]);
+}

@@ -19,6 +19,8 @@ void nk_batch_free(nk_batch *batch);
 /* Rows [offset, offset + n_rows) as a new batch of the same sequence. */
 NK_MUST_CHECK nk_status nk_batch_slice(nk_memory *memory, const nk_batch *batch, int64_t offset,
                                        int64_t n_rows, nk_batch **out, nk_error *err);
+/* nk_array_compact on all columns. */
+void nk_batch_compact(nk_memory *memory, nk_batch *batch);
 NK_MUST_CHECK nk_status nk_batch_validate(const nk_batch *batch, nk_error *err);
 static inline void nk_batch__auto(nk_batch **batch) { nk_batch_free(*batch); }
 

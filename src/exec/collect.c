@@ -180,6 +180,8 @@ nk_status nk_collection_array(nk_collection *self, int column, int64_t offset, i
 	for (int64_t i = 0; i < n; i++)
 		nk_array_unref(parts[i]);
 	free(parts);
+	if (status == NK_OK)
+		nk_array_compact(memory, out); /* what few rows refer to must not outlive the query */
 	return status;
 }
 

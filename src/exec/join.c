@@ -66,7 +66,13 @@ nk_status nk__build_side_init(const nk_join *join, nk_batch *rows, nk__build_sid
 	nk_array **keys = (nk_array **)lists->bytes;
 	const nk_dtype **probe_dtypes = (const nk_dtype **)(keys + config->n_keys);
 	for (int k = 0; k < config->n_keys; k++) {
-		keys[k] = rows->columns[config->build_keys[k]];
+		nk_array **key = &rows->columns[config->build_keys[k]];
+		if ((*key)->encoding == NK_DICTIONARY) {
+			NK_AUTO(nk_array) coded = *key;
+			*key = NULL;
+			NK_TRY(nk_array_flatten(memory, coded, key, err));
+		}
+		keys[k] = *key;
 		probe_dtypes[k] = config->probe_dtypes[config->probe_keys[k]];
 	}
 	NK_TRY(nk_join_table_new(memory, keys, probe_dtypes, config->n_keys, rows->n_rows, config->nulls_equal,

@@ -1,6 +1,7 @@
 /* A batch that is split is gathered once, in partition order, and kept whole with the borders of its pieces: one
  * sequential write per batch, whatever the number of partitions. When memory runs short a worker writes its
  * chunks out, all pieces of one partition as one region, so that reading a partition back is sequential too. */
+#include "compute/dictionary.h"
 #include "compute/select.h"
 #include "exec/spill.h"
 
@@ -174,29 +175,6 @@ static nk_status worker_spill(nk_partitions *partitions, worker_state *worker, n
 	return NK_OK;
 }
 
-/* A gather shares the heap it was taken from: when most of that is dead, keep only what is used. */
-static nk_status repack_sparse(nk_memory *memory, nk_batch *batch, nk_error *err)
-{
-	for (int c = 0; c < batch->n_columns; c++) {
-		nk_array *array = batch->columns[c];
-		if (array->physical != NK_PHYSICAL_VIEW || array->encoding != NK_FLAT || !array->heap)
-			continue;
-		int64_t n_heap = 0, n_live = 0;
-		for (int b = 0; b < array->heap->n_buffers; b++)
-			n_heap += array->heap->buffers[b]->n_bytes;
-		const nk_view *views = array->values;
-		for (int64_t i = 0; i < array->n_rows; i++)
-			n_live += views[i].n_bytes > NK_VIEW_INLINE ? views[i].n_bytes : 0;
-		if (2 * n_live >= n_heap)
-			continue;
-		nk_array *packed;
-		NK_TRY(nk_array_repack(memory, array, &packed, err));
-		nk_array_unref(array);
-		batch->columns[c] = packed;
-	}
-	return NK_OK;
-}
-
 /* Rows in partition order, with the borders between partitions. */
 static nk_status chunk_make(const nk_partitions *partitions, nk_batch *batch, const uint64_t *hashes,
                             chunk *out, nk_error *err)
@@ -219,7 +197,8 @@ static nk_status chunk_make(const nk_partitions *partitions, nk_batch *batch, co
 	for (int64_t i = 0; i < n; i++)
 		rows[next[hashes[i] >> shift]++] = (uint32_t)i;
 	NK_TRY(nk_batch_take(memory, batch, rows, n, &out->batch, err));
-	return repack_sparse(memory, out->batch, err);
+	nk_batch_compact(memory, out->batch);
+	return NK_OK;
 }
 
 static nk_status split(nk_partitions *partitions, worker_state *worker, nk_batch **batch,
@@ -229,7 +208,7 @@ static nk_status split(nk_partitions *partitions, worker_state *worker, nk_batch
 	NK_TRY(NK_GROW(partitions->exec->memory, &worker->chunks, &worker->chunks_capacity, worker->n_chunks + 1,
 	               err));
 	if (partitions->n_bits == 0) {
-		NK_TRY(repack_sparse(partitions->exec->memory, *batch, err));
+		nk_batch_compact(partitions->exec->memory, *batch);
 		worker->n_rows[0] += (*batch)->n_rows;
 		held.batch = NK_STEAL(*batch);
 	} else {
@@ -388,7 +367,7 @@ nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_dtype 
 		}
 		for (int64_t i = 0; i < pieces->n_batches; i++)
 			list[i] = pieces->batches[i]->columns[c];
-		NK_TRY(nk_array_concat(memory, list, (int)pieces->n_batches, &joined->columns[c], err));
+		NK_TRY(nk_concat_coded(memory, list, (int)pieces->n_batches, &joined->columns[c], err));
 		for (int64_t i = 0; i < pieces->n_batches; i++) {
 			nk_array_unref(list[i]);
 			pieces->batches[i]->columns[c] = NULL;

@@ -67,7 +67,7 @@ NK_MUST_CHECK nk_status nk_partitions_read(nk_partitions *partitions, int partit
 NK_MUST_CHECK nk_status nk_pieces_add(nk_pieces *pieces, nk_batch *batch, nk_error *err);
 /* By (morsel, number); pieces of one sequence keep their order. */
 NK_MUST_CHECK nk_status nk_pieces_sort(nk_pieces *pieces, nk_error *err);
-/* All pieces as one batch, flat; n_columns and dtypes say its shape when there are none. The pieces are left
+/* All pieces as one batch, flat or, where nk_concat_coded finds it worth it, codes; n_columns and dtypes say its shape when there are none. The pieces are left
  * empty, so that memory is given back as columns are joined. */
 NK_MUST_CHECK nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_dtype *const *dtypes,
                                          int n_columns, nk_batch **out, nk_error *err);

@@ -46,14 +46,7 @@ static nk_status prune(nk_top_k *top, nk_pieces *held, nk_batch **best, nk_error
 	NK_TRY(nk__sort_take(memory, rows, &top->inner, (const uint32_t *)positions->bytes,
 	                     NK_MIN(rows->n_rows, top->n_wanted), &kept, err));
 	/* Text of rows that were dropped goes with them. */
-	for (int c = 0; c < kept->n_columns; c++) {
-		nk_array *array = kept->columns[c], *packed;
-		if (array->physical != NK_PHYSICAL_VIEW || array->encoding != NK_FLAT || !array->heap)
-			continue;
-		NK_TRY(nk_array_repack(memory, array, &packed, err));
-		nk_array_unref(array);
-		kept->columns[c] = packed;
-	}
+	nk_batch_compact(memory, kept);
 	*best = NK_STEAL(kept);
 	return NK_OK;
 }

@@ -15,7 +15,7 @@
 
 enum {
 	FORGOTTEN_BYTES = 100,
-	WINDOW_BATCHES = 4,   /* so many batches' rows are tested at a time at most */
+	WINDOW_BATCHES = 4, /* so many batches' rows are tested at a time at most */
 };
 
 /* A column that the request needs, for whatever reason. */
