@@ -232,6 +232,8 @@ NK_API nk_status nk_functions(char **out, nk_error *err);
 /* Takes over the stream (of any type but a struct of several columns). */
 NK_API nk_status nk_series_import(struct ArrowArrayStream *stream, nk_series **out, nk_error *err);
 NK_API nk_status nk_series_export(nk_series *series, struct ArrowArrayStream *out, nk_error *err);
+/* The texts of a Categorical or Enum in the order of their codes, as a series of String. */
+NK_API nk_status nk_dtype_categories(const char *text, nk_series **out, nk_error *err);
 NK_API nk_series *nk_series_ref(nk_series *series);
 NK_API void nk_series_unref(nk_series *series);
 NK_API const char *nk_series_name(const nk_series *series);

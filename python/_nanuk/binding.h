@@ -72,6 +72,7 @@ typedef enum py_kind {
 	PY_KIND_TIME,
 	PY_KIND_LIST,
 	PY_KIND_STRUCT,
+	PY_KIND_CATEGORY, /* codes of a dictionary of text */
 } py_kind;
 
 typedef struct py_type py_type;

@@ -43,6 +43,17 @@ static bool append_bytes(nk_series_builder *builder, const char *bytes, Py_ssize
 	return checked(nk_series_builder_bytes(builder, bytes, n_bytes, &err), &err);
 }
 
+/* A text that an Enum lacks is null when values are mixed freely. */
+static bool append_text(const build_mode *build, nk_series_builder *builder, const py_type *type,
+                        const char *bytes, Py_ssize_t n_bytes)
+{
+	nk_error err;
+	nk_status status = nk_series_builder_bytes(builder, bytes, n_bytes, &err);
+	if (status == NK_INVALID_OPERATION && type->kind == PY_KIND_CATEGORY && !build->strict)
+		return append_null(builder);
+	return checked(status, &err);
+}
+
 /* The value does not fit: an error, or null. */
 static bool unfit(const build_mode *build, nk_series_builder *builder, const py_type *type, PyObject *value)
 {
@@ -55,6 +66,7 @@ static bool unfit(const build_mode *build, nk_series_builder *builder, const py_
 	PyObject *one = PyTuple_Pack(1, value), *found = one ? py_guess_dtype(one, true, 1) : NULL;
 	if (!found)
 		PyErr_Clear();
+	const char *text = type->kind == PY_KIND_CATEGORY ? "String" : type->text;
 	if (type->kind == PY_KIND_LIST)
 		PyErr_Format(
 			PyExc_TypeError,
@@ -66,11 +78,11 @@ static bool unfit(const build_mode *build, nk_series_builder *builder, const py_
 			PyExc_TypeError,
 			"unexpected value while building Series of type %s; found value of type %U: %R\n\nHint: Try "
 			"setting `strict=False` to allow passing data with mixed types.",
-			type->text, found, value);
+			text, found, value);
 	else
 		PyErr_Format(PyExc_TypeError,
 		             "unexpected value while building Series of type %s; found value of type Object: %R",
-		             type->text, value);
+		             text, value);
 	Py_XDECREF(one);
 	Py_XDECREF(found);
 	return false;
@@ -147,7 +159,8 @@ static bool append_as_text(const build_mode *build, nk_series_builder *builder, 
 	else
 		text = PyObject_Str(value);
 	const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, &n_bytes) : NULL;
-	bool good = bytes ? append_bytes(builder, bytes, n_bytes) : unfit(build, builder, type, value);
+	bool good =
+		bytes ? append_text(build, builder, type, bytes, n_bytes) : unfit(build, builder, type, value);
 	Py_XDECREF(text);
 	return good;
 }
@@ -301,6 +314,7 @@ static bool append(const build_mode *build, nk_series_builder *builder, const py
 	case PY_KIND_INTEGER: return append_as_integer(build, builder, type, value);
 	case PY_KIND_FLOAT: return append_as_float(build, builder, type, value);
 	case PY_KIND_DECIMAL: return append_as_decimal(build, builder, type, value);
+	case PY_KIND_CATEGORY:
 	case PY_KIND_STRING: return append_as_text(build, builder, type, value);
 	case PY_KIND_BINARY: return append_as_binary(build, builder, type, value);
 	case PY_KIND_LIST: return append_list(build, builder, type, value);

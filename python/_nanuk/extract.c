@@ -60,6 +60,12 @@ static PyObject *extract_value(const py_type *type, const struct ArrowArray *arr
 	}
 	case PY_KIND_STRING: return view_text(array, row, true);
 	case PY_KIND_BINARY: return view_text(array, row, false);
+	case PY_KIND_CATEGORY: {
+		int64_t code = type->n_bits == 8    ? ((const uint8_t *)array->buffers[1])[row]
+		               : type->n_bits == 16 ? ((const uint16_t *)array->buffers[1])[row]
+		                                    : ((const uint32_t *)array->buffers[1])[row];
+		return view_text(array->dictionary, code, true);
+	}
 	case PY_KIND_DATE: return py_temporal(type, ((const int32_t *)array->buffers[1])[row]);
 	case PY_KIND_LIST: {
 		if (type->width >= 0)

@@ -142,6 +142,19 @@ static PyObject *dtype_short(PyObject *module, PyObject *text)
 	return PyUnicode_FromString(result);
 }
 
+static PyObject *categories(PyObject *module, PyObject *text)
+{
+	(void)module;
+	nk_error err;
+	nk_series *series;
+	const char *given = PyUnicode_AsUTF8AndSize(text, NULL);
+	if (!given)
+		return NULL;
+	if (nk_dtype_categories(given, &series, &err) != NK_OK)
+		return py_raise(&err);
+	return py_wrap_series(series);
+}
+
 static PyObject *dtype_supertype(PyObject *module, PyObject *args)
 {
 	(void)module;
@@ -214,6 +227,7 @@ static PyMethodDef module_functions[] = {
 	{"is_frame_stream", py_is_frame_stream, METH_O, "Whether Arrow capsules hold a table."},
 	{"dtype_check", dtype_check, METH_O, "The canonical text of a dtype."},
 	{"dtype_short", dtype_short, METH_O, "A dtype as tables show it."},
+	{"categories", categories, METH_O, "The texts of a Categorical or Enum as a Series."},
 	{"dtype_supertype", dtype_supertype, METH_VARARGS, "The dtype that holds both."},
 	{"thread_count", thread_count, METH_NOARGS, "Threads that queries use."},
 	{"memory_in_use", memory_in_use, METH_NOARGS, "Bytes held now, and at most so far."},

@@ -91,6 +91,31 @@ static const char *read_quoted(const char *text, PyObject **out)
 	return *at == '"' && *out ? at + 1 : NULL;
 }
 
+/* Behind the parameters of a Categorical or an Enum, which tell how wide codes are. */
+static const char *skip_categories(const char *text, py_type *type)
+{
+	bool is_enum = text[0] == 'E', is_quoted = false;
+	const char *at = text + (is_enum ? 5 : 11);
+	char close = is_enum ? ']' : ')';
+	long n_texts = 0;
+	type->n_bits = 32;
+	if (!is_enum && *at++ != '(')
+		return at - 1;
+	for (; *at && (is_quoted || *at != close); at++) {
+		if (is_quoted && *at == '\\' && at[1]) {
+			at++;
+		} else if (*at == '"') {
+			is_quoted = !is_quoted;
+			n_texts += is_quoted;
+		}
+	}
+	if (is_enum)
+		type->n_bits = n_texts < UINT8_MAX ? 8 : n_texts < UINT16_MAX ? 16 : 32;
+	else if (at[-1] == '8' || at[-1] == '6')
+		type->n_bits = at[-1] == '8' ? 8 : 16;
+	return *at ? at + 1 : NULL;
+}
+
 static const char *parse(const char *text, py_type **out);
 
 static const char *parse_kind(const char *text, py_type **out)
@@ -139,6 +164,10 @@ static const char *parse_kind(const char *text, py_type **out)
 		type->precision = (int)strtol(text + 8, &end, 10);
 		type->scale = *end == ',' ? (int)strtol(end + 1, &end, 10) : 0;
 		return *end == ')' ? end + 1 : NULL;
+	}
+	if (strncmp(text, "Categorical", 11) == 0 || strncmp(text, "Enum[", 5) == 0) {
+		py_type *type = *out = new_type(PY_KIND_CATEGORY);
+		return type ? skip_categories(text, type) : NULL;
 	}
 	if (strncmp(text, "Array(", 6) == 0) {
 		py_type *type = *out = new_type(PY_KIND_LIST), *item = NULL;

@@ -41,6 +41,7 @@ from nanuk.datatypes import (
     Utf8,
 )
 from nanuk.datatypes import _from_text as _dtype_from_text
+from nanuk.datatypes.categories import Categories
 from nanuk.dataframe import DataFrame
 from nanuk.expr import Expr
 from nanuk.functions import (
@@ -109,6 +110,7 @@ _LAZY = {
     "Engine": "engine",
     "InMemoryEngine": "engine",
     "SQLContext": "sql_context",
+    "StringCache": "string_cache",
     "StreamingEngine": "engine",
     "align_frames": "combine",
     "arange": "ranges",
@@ -123,7 +125,9 @@ _LAZY = {
     "datetime": "temporal",
     "datetime_range": "temporal",
     "datetime_ranges": "temporal",
+    "disable_string_cache": "string_cache",
     "duration": "temporal",
+    "enable_string_cache": "string_cache",
     "from_arrow": "convert",
     "from_dict": "convert",
     "from_dicts": "convert",
@@ -157,6 +161,7 @@ _LAZY = {
     "time_range": "temporal",
     "time_ranges": "temporal",
     "union": "combine",
+    "using_string_cache": "string_cache",
     "zeros": "ranges",
 }
 _MODULES = (
@@ -210,20 +215,21 @@ def __dir__():
 
 
 __all__ = [
-    "Array", "Binary", "Boolean", "Categorical", "CompatLevel", "Config", "DataFrame", "DataType", "Date",
-    "Datetime", "Decimal", "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128", "Int16",
-    "Int32", "Int64", "Int8", "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "SQLContext", "Schema",
-    "Series", "String", "Struct", "Time", "UInt128", "UInt16", "UInt32", "UInt64", "UInt8", "Unknown", "Utf8",
-    "align_frames", "all", "all_horizontal", "any", "any_horizontal", "approx_n_unique", "arange", "arctan2",
-    "arg_sort_by", "arg_where", "build_info", "business_day_count", "coalesce", "col", "collect_all", "concat",
-    "concat_list", "concat_str", "corr", "count", "cov", "cum_count", "cum_sum", "date", "date_range",
-    "date_ranges", "datetime", "datetime_range", "datetime_ranges", "duration", "element", "exceptions", "exclude",
-    "field", "first", "fold", "format", "from_arrow", "from_dict", "from_dicts", "from_epoch", "from_numpy",
-    "from_pandas", "from_records", "get_index_type", "head", "implode", "int_range", "int_ranges", "last", "len",
-    "linear_space", "linear_spaces", "list", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median",
-    "merge_sorted", "min", "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_ipc",
-    "read_ipc_schema", "read_ipc_stream", "read_json", "read_ndjson", "read_parquet", "read_parquet_schema",
-    "reduce", "repeat", "scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet", "select", "set_random_seed",
-    "show_versions", "sql", "sql_expr", "std", "struct", "sum", "sum_horizontal", "tail", "thread_pool_size",
-    "time", "time_range", "time_ranges", "union", "var", "when", "zeros",
+    "Array", "Binary", "Boolean", "Categorical", "Categories", "CompatLevel", "Config", "DataFrame", "DataType",
+    "Date", "Datetime", "Decimal", "Duration", "Enum", "Expr", "Field", "Float16", "Float32", "Float64", "Int128",
+    "Int16", "Int32", "Int64", "Int8", "LazyFrame", "List", "Null", "Object", "QueryOptFlags", "SQLContext",
+    "Schema", "Series", "String", "StringCache", "Struct", "Time", "UInt128", "UInt16", "UInt32", "UInt64", "UInt8",
+    "Unknown", "Utf8", "align_frames", "all", "all_horizontal", "any", "any_horizontal", "approx_n_unique",
+    "arange", "arctan2", "arg_sort_by", "arg_where", "build_info", "business_day_count", "coalesce", "col",
+    "collect_all", "concat", "concat_list", "concat_str", "corr", "count", "cov", "cum_count", "cum_sum", "date",
+    "date_range", "date_ranges", "datetime", "datetime_range", "datetime_ranges", "disable_string_cache",
+    "duration", "element", "enable_string_cache", "exceptions", "exclude", "field", "first", "fold", "format",
+    "from_arrow", "from_dict", "from_dicts", "from_epoch", "from_numpy", "from_pandas", "from_records",
+    "get_index_type", "head", "implode", "int_range", "int_ranges", "last", "len", "linear_space", "linear_spaces",
+    "list", "lit", "max", "max_horizontal", "mean", "mean_horizontal", "median", "merge_sorted", "min",
+    "min_horizontal", "n_unique", "nth", "ones", "quantile", "read_csv", "read_ipc", "read_ipc_schema",
+    "read_ipc_stream", "read_json", "read_ndjson", "read_parquet", "read_parquet_schema", "reduce", "repeat",
+    "scan_csv", "scan_ipc", "scan_ndjson", "scan_parquet", "select", "set_random_seed", "show_versions", "sql",
+    "sql_expr", "std", "struct", "sum", "sum_horizontal", "tail", "thread_pool_size", "time", "time_range",
+    "time_ranges", "union", "using_string_cache", "var", "when", "zeros",
 ]  # fmt: skip

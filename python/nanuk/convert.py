@@ -567,6 +567,9 @@ def _plain_type(pyarrow, dtype):
         return pyarrow.large_string()
     if pyarrow.types.is_binary_view(dtype):
         return pyarrow.large_binary()
+    if pyarrow.types.is_dictionary(dtype):
+        plain = _plain_type(pyarrow, dtype.value_type)
+        return pyarrow.dictionary(dtype.index_type, plain, dtype.ordered)
     if pyarrow.types.is_large_list(dtype):
         return pyarrow.large_list(dtype.value_field.with_type(_plain_type(pyarrow, dtype.value_type)))
     if pyarrow.types.is_struct(dtype):

@@ -24,7 +24,7 @@ def describe(plan, percentiles, interpolation: str):
     Raises TypeError for a table without columns.
     """
     from nanuk.dataframe import DataFrame
-    from nanuk.datatypes import Boolean, Date, Null
+    from nanuk.datatypes import Boolean, Categorical, Date, Enum, Null
 
     schema = plan.collect_schema()
     if not schema:
@@ -34,7 +34,8 @@ def describe(plan, percentiles, interpolation: str):
     exprs = []
     for at, (name, dtype) in enumerate(schema.items()):
         column = _nanuk.col(name)
-        is_number, has_order = dtype.is_numeric(), not (dtype.is_nested() or dtype.is_object() or dtype == Null)
+        is_number, has_order = dtype.is_numeric(), not (dtype.is_nested() or dtype.is_object())
+        has_order = has_order and dtype not in (Null, Categorical, Enum)
         is_between = is_number or dtype.is_temporal()
         values = [column.count(), column.null_count()]
         values.append(column.mean() if is_between or dtype == Boolean else None)
@@ -60,7 +61,7 @@ def describe(plan, percentiles, interpolation: str):
 def describe_series(series, percentiles, interpolation: str):
     """As describe, of one column; what does not apply to its dtype is left out, and all but counts without values."""
     table = describe(series.to_frame("value")._plan(), percentiles, interpolation)
-    from nanuk.datatypes import Boolean
+    from nanuk.datatypes import Boolean, Categorical, Enum
 
     if series.null_count() == len(series):
         return table.head(2)
@@ -72,7 +73,7 @@ def describe_series(series, percentiles, interpolation: str):
         left_out.add("std")
     if not (dtype.is_numeric() or dtype.is_temporal() or dtype == Boolean):
         left_out.add("mean")
-    if dtype.is_nested():
+    if dtype.is_nested() or dtype in (Categorical, Enum):
         left_out |= {"min", "max"}
     return table.filter(_nanuk.col("statistic").is_in(list(left_out)).not_()) if left_out else table
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 # family -> names; capital letters begin a class.
 FAMILIES = {
-    "categorical dtypes": ("Categories", "StringCache", "enable_string_cache", "disable_string_cache", "using_string_cache"),
     "extension and map dtypes": (
         "BaseExtension", "Extension", "Map", "register_extension_type", "unregister_extension_type", "get_extension_type",
     ),

@@ -100,7 +100,7 @@ _CLASSES = {
     "Datetime": "datetime", "Duration": "duration", "Decimal": "decimal", "List": "list", "Struct": "struct",
     "NumericType": "numeric", "IntegerType": "integer", "SignedIntegerType": "signed_integer",
     "UnsignedIntegerType": "unsigned_integer", "FloatType": "float", "TemporalType": "temporal",
-    "NestedType": "nested",
+    "NestedType": "nested", "Categorical": "categorical", "Enum": "enum",
 }  # fmt: skip
 _PYTHON_CLASSES = {int: "integer", float: "float"}
 
@@ -114,7 +114,7 @@ def _of_dtypes(dtypes) -> Selector:
         dtype = parse_into_dtype(dtype)
         if isinstance(dtype, DataTypeClass) and dtype.__name__ in _CLASSES:
             classes.append(_CLASSES[dtype.__name__])
-        elif dtype._text in ("UInt128", "Float16", "Object", "Categorical", "Enum", "Unknown", "Array"):
+        elif dtype._text in ("UInt128", "Float16", "Object", "Unknown", "Array"):
             continue  # no column has one
         else:
             texts.append(dtype._text)
@@ -288,13 +288,13 @@ struct = _class("struct", "Struct columns.")
 
 
 def categorical() -> Selector:
-    """Categorical columns: there are none yet."""
-    return empty()
+    """Categorical columns."""
+    return _make("classes", ("categorical",))
 
 
 def enum() -> Selector:
-    """Enum columns: there are none yet."""
-    return empty()
+    """Enum columns."""
+    return _make("classes", ("enum",))
 
 
 def object() -> Selector:
@@ -313,8 +313,8 @@ def map() -> Selector:
 
 
 def string(*, include_categorical: bool = False) -> Selector:
-    """String columns."""
-    return _make("classes", ("string",))
+    """String columns, with Categoricals if wanted."""
+    return _make("classes", ("string", "categorical") if include_categorical else ("string",))
 
 
 def list(inner=None) -> Selector:

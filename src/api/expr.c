@@ -203,6 +203,9 @@ static const struct {
 	{"time", NK_CLASS_TIME},
 	{"nested", NK_CLASS_NESTED},
 	{"list", NK_CLASS_LIST},
+	{"array", NK_CLASS_ARRAY},
+	{"categorical", NK_CLASS_CATEGORICAL},
+	{"enum", NK_CLASS_ENUM},
 	{"struct", NK_CLASS_STRUCT},
 	{"null", NK_CLASS_NULL},
 };

@@ -7,6 +7,7 @@
 #include "api/context.h"
 #include "columnar/arrow.h"
 #include "columnar/builder.h"
+#include "columnar/categories.h"
 
 nk_status nk__series_new(const char *name, nk_column *column, nk_series **out, nk_error *err)
 {
@@ -54,6 +55,21 @@ nk_status nk_series_export(nk_series *series, struct ArrowArrayStream *out, nk_e
 	const nk_context *context;
 	NK_TRY(nk__context_get(&context, err));
 	return nk_column_to_arrow(context->memory, series->column, series->name, out, err);
+}
+
+nk_status nk_dtype_categories(const char *text, nk_series **out, nk_error *err)
+{
+	const nk_context *context;
+	const nk_dtype *dtype;
+	NK_TRY(nk__context_get(&context, err));
+	NK_TRY(nk_dtype_parse(text, &dtype, err));
+	if (!nk_type_is_category(dtype->id))
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "expected an Enum or Categorical type, received '%s'", text);
+	NK_AUTO(nk_array) texts = NULL;
+	NK_TRY(nk_categories_texts(dtype->categories, &texts, err));
+	nk_column *column;
+	NK_TRY(nk_column_from_array(context->memory, texts, &column, err));
+	return nk__series_new("", column, out, err);
 }
 
 const char *nk_series_name(const nk_series *series) { return series->name; }
@@ -119,9 +135,8 @@ nk_status nk_series_append(nk_series *const *parts, int n_parts, nk_series **out
 	for (int i = 0; status == NK_OK && i < n_parts; i++) {
 		columns[i] = parts[i]->column;
 		if (columns[i]->dtype != columns[0]->dtype)
-			status =
-				nk_fail(err, NK_SCHEMA_MISMATCH, "cannot append series, data types don't match: %s and %s",
-			            columns[0]->dtype->text, columns[i]->dtype->text);
+			status = nk_fail(err, NK_SCHEMA_MISMATCH, "type %s is incompatible with expected type %s",
+			                 columns[i]->dtype->text, columns[0]->dtype->text);
 	}
 	nk_column *column = NULL;
 	if (status == NK_OK)
@@ -181,6 +196,9 @@ nk_status nk__value_of_array(const nk_array *array, int64_t row, nk_value *out, 
 	} else if (nk_type_is_float(dtype->id)) {
 		value.kind = NK_VALUE_FLOAT;
 		value.floating = scalar.floating;
+	} else if (nk_type_is_category(dtype->id)) {
+		value.kind = NK_VALUE_STRING;
+		value.bytes = nk_categories_text(dtype->categories, (uint64_t)scalar.integer, &value.n_bytes);
 	} else if (nk_type_is_textual(dtype->id)) {
 		value.kind = dtype->id == NK_TYPE_STRING ? NK_VALUE_STRING : NK_VALUE_BINARY;
 		value.n_bytes = scalar.n_bytes;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columnar/categories.h"
+
 nk_status nk_array_to_wire(nk_memory *memory, nk_array *array, nk_text *out, nk_error *err)
 {
 	NK_AUTO(nk_array) flat = NULL;
@@ -14,6 +16,17 @@ nk_status nk_array_to_wire(nk_memory *memory, nk_array *array, nk_text *out, nk_
 	nk_wire_put_number(out, (uint64_t)flat->physical);
 	nk_wire_put_number(out, (uint64_t)n);
 	nk_wire_put_bytes(out, flat->validity, flat->validity ? nk_bitmap_bytes(n) : 0);
+	if (nk_type_is_category(flat->dtype->id)) {
+		/* Codes mean something in this process only. */
+		for (int64_t i = 0; i < n; i++) {
+			int64_t n_bytes = 0;
+			const char *bytes = "";
+			if (nk_array_is_valid(flat, i))
+				bytes = nk_categories_text(flat->dtype->categories, nk_category_code(flat, i), &n_bytes);
+			nk_wire_put_bytes(out, bytes, n_bytes);
+		}
+		return NK_OK;
+	}
 	switch (flat->physical) {
 	case NK_PHYSICAL_NONE: break;
 	case NK_PHYSICAL_BOOL: nk_wire_put_bytes(out, flat->values, nk_bitmap_bytes(n)); break;
@@ -68,6 +81,28 @@ static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer
 	nk_buffer *one = NK_STEAL(bytes);
 	NK_TRY(nk_heap_new(&one, 1, heap_out, err));
 	*views_out = NK_STEAL(views);
+	return NK_OK;
+}
+
+static nk_status read_codes(nk_memory *memory, nk_wire *in, const nk_dtype *dtype, int64_t n,
+                            const nk_buffer *validity, nk_buffer **out, nk_error *err)
+{
+	int width = nk_physical_size(dtype->physical);
+	NK_AUTO(nk_buffer) codes = NULL;
+	NK_TRY(nk_buffer_new_zeroed(memory, n * width, &codes, err));
+	for (int64_t i = 0; i < n; i++) {
+		const uint8_t *text;
+		int64_t n_bytes;
+		uint32_t code;
+		NK_TRY(nk_wire_bytes(in, &text, &n_bytes, err));
+		if (validity && !nk_bitmap_get(validity->bytes, i))
+			continue;
+		NK_TRY(nk_categories_add(dtype->categories, (const char *)text, n_bytes, &code, err));
+		if (code == NK_CATEGORY_NONE)
+			return damaged(err);
+		memcpy(codes->bytes + i * width, &code, (size_t)width); /* the low bytes come first */
+	}
+	*out = NK_STEAL(codes);
 	return NK_OK;
 }
 
@@ -144,7 +179,9 @@ nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_
 		return read_nested(memory, in, dtype, n, NK_STEAL(validity), out, err);
 	NK_AUTO(nk_buffer) values = NULL;
 	NK_AUTO(nk_heap) heap = NULL;
-	if (physical == NK_PHYSICAL_VIEW) {
+	if (nk_type_is_category(dtype->id)) {
+		NK_TRY(read_codes(memory, in, dtype, n, validity, &values, err));
+	} else if (physical == NK_PHYSICAL_VIEW) {
 		NK_TRY(read_views(memory, in, n, &values, &heap, err));
 	} else {
 		NK_TRY(nk_wire_bytes(in, &bytes, &n_bytes, err));

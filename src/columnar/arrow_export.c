@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "columnar/arrow.h"
+#include "columnar/categories.h"
 
 typedef struct exported {
 	nk_array *array;
 	int64_t *n_heap_bytes; /* views: the sizes that Arrow wants as last buffer */
 	struct ArrowArray *children;
 	struct ArrowArray **child_pointers;
-	const void *buffers[]; /* the bytes of n_heap_bytes lie behind them */
+	struct ArrowArray dictionary; /* of categories */
+	const void *buffers[];        /* the bytes of n_heap_bytes lie behind them */
 } exported;
 
 static void release_array(struct ArrowArray *out)
@@ -19,6 +21,8 @@ static void release_array(struct ArrowArray *out)
 	for (int64_t i = 0; i < out->n_children; i++)
 		if (owned->children[i].release)
 			owned->children[i].release(&owned->children[i]);
+	if (owned->dictionary.release)
+		owned->dictionary.release(&owned->dictionary);
 	free(owned->children);
 	free(owned->child_pointers);
 	nk_array_unref(owned->array);
@@ -138,6 +142,17 @@ nk_status nk_array_to_arrow(nk_memory *memory, nk_array *array, struct ArrowArra
 			release_array(&result);
 			return status;
 		}
+	}
+	if (nk_type_is_category(flat->dtype->id)) {
+		NK_AUTO(nk_array) texts = NULL;
+		nk_status status = nk_categories_texts(flat->dtype->categories, &texts, err);
+		if (status == NK_OK)
+			status = nk_array_to_arrow(memory, texts, &owned->dictionary, err);
+		if (status != NK_OK) {
+			release_array(&result);
+			return status;
+		}
+		result.dictionary = &owned->dictionary;
 	}
 	owned->array = NK_STEAL(flat);
 	*out = result;

@@ -1,6 +1,6 @@
 /* Dtypes to and from Arrow schemas. The format string is read by a small table for types without parameters and by
  * hand for the rest. Seconds become milliseconds; Arrow types that have no counterpart are refused by name. */
-#include "columnar/arrow.h"
+#include "columnar/arrow_category.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,10 @@ static nk_status import_dtype(const struct ArrowSchema *schema, int depth, const
 	if (depth > NK_DTYPE_MAX_DEPTH)
 		return nk_fail(err, NK_INVALID_OPERATION, "an Arrow type nested more than %d deep",
 		               NK_DTYPE_MAX_DEPTH);
-	if (schema->dictionary)
-		return import_dtype(schema->dictionary, depth + 1, out, err);
+	if (schema->dictionary) {
+		NK_TRY(import_dtype(schema->dictionary, depth + 1, out, err));
+		return (*out)->id == NK_TYPE_STRING ? checked(nk__arrow_category_of(schema), out, err) : NK_OK;
+	}
 	for (int i = 0; i < NK_COUNT(plain_formats); i++)
 		if (strcmp(format, plain_formats[i].format) == 0) {
 			*out = nk_dtype_of(plain_formats[i].id);
@@ -144,6 +146,11 @@ static void release_schema(struct ArrowSchema *schema)
 			child->release(child);
 		free(child);
 	}
+	if (schema->dictionary) {
+		schema->dictionary->release(schema->dictionary);
+		free(schema->dictionary);
+	}
+	free((char *)schema->metadata);
 	free(schema->private_data);
 	schema->release = NULL;
 }
@@ -176,6 +183,13 @@ static void write_format(const nk_dtype *dtype, char *out, size_t n_out)
 	case NK_TYPE_TIME: snprintf(out, n_out, "ttn"); break;
 	case NK_TYPE_LIST: snprintf(out, n_out, "+L"); break;
 	case NK_TYPE_ARRAY: snprintf(out, n_out, "+w:%lld", (long long)dtype->width); break;
+	case NK_TYPE_CATEGORICAL:
+	case NK_TYPE_ENUM:
+		snprintf(out, n_out, "%s",
+		         dtype->physical == NK_PHYSICAL_U8    ? "C"
+		         : dtype->physical == NK_PHYSICAL_U16 ? "S"
+		                                              : "I");
+		break;
 	default: snprintf(out, n_out, "+s"); break;
 	}
 }
@@ -211,11 +225,35 @@ static nk_status export_schema(const char *format, const char *name, const nk_fi
 	return NK_OK;
 }
 
+/* The codes' schema becomes one of a dictionary of texts. */
+static nk_status add_dictionary(const nk_dtype *dtype, struct ArrowSchema *out, nk_error *err)
+{
+	NK_TEXT(metadata);
+	NK_TRY(nk__arrow_category_metadata(dtype, &metadata, err));
+	out->metadata = NK_STEAL(metadata.bytes);
+	out->flags |= dtype->id == NK_TYPE_ENUM ? ARROW_FLAG_DICTIONARY_ORDERED : 0;
+	struct ArrowSchema *texts = calloc(1, sizeof *texts);
+	if (!texts)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an Arrow schema");
+	nk_status status = nk_dtype_to_arrow(nk_dtype_of(NK_TYPE_STRING), "", texts, err);
+	if (status == NK_OK)
+		out->dictionary = texts;
+	else
+		free(texts);
+	return status;
+}
+
 nk_status nk_dtype_to_arrow(const nk_dtype *dtype, const char *name, struct ArrowSchema *out, nk_error *err)
 {
 	char format[256];
 	write_format(dtype, format, sizeof format);
-	return export_schema(format, name, dtype->fields, dtype->n_fields, out, err);
+	NK_TRY(export_schema(format, name, dtype->fields, dtype->n_fields, out, err));
+	if (!nk_type_is_category(dtype->id))
+		return NK_OK;
+	nk_status status = add_dictionary(dtype, out, err);
+	if (status != NK_OK)
+		release_schema(out);
+	return status;
 }
 
 nk_status nk_schema_to_arrow(const nk_schema *schema, struct ArrowSchema *out, nk_error *err)

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "columnar/categories.h"
+
 enum { HEAP_FIRST = 4 << 10, HEAP_LARGEST = 16 << 20 };
 
 struct nk_builder {
@@ -180,8 +182,22 @@ static nk_status heap_room(nk_builder *builder, int64_t n_bytes, nk_error *err)
 	return NK_OK;
 }
 
+static nk_status append_category(nk_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err)
+{
+	nk_categories *categories = builder->dtype->categories;
+	uint32_t code = nk_categories_find(categories, bytes, n_bytes);
+	if (code == NK_CATEGORY_NONE && builder->dtype->id == NK_TYPE_ENUM)
+		return nk_fail(err, NK_INVALID_OPERATION, "conversion from `str` to `enum` failed for value \"%.*s\"",
+		               (int)NK_MIN(n_bytes, (int64_t)200), bytes);
+	if (code == NK_CATEGORY_NONE)
+		NK_TRY(nk_categories_add(categories, bytes, n_bytes, &code, err));
+	return nk_builder_append_integer(builder, code, err);
+}
+
 nk_status nk_builder_append_bytes(nk_builder *builder, const char *bytes, int64_t n_bytes, nk_error *err)
 {
+	if (nk_type_is_category(builder->dtype->id))
+		return append_category(builder, bytes, n_bytes, err);
 	if (builder->physical != NK_PHYSICAL_VIEW)
 		return wrong_kind(builder, "a string", err);
 	if (n_bytes > INT32_MAX)

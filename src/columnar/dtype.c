@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "columnar/categories.h"
 
 typedef struct interned {
 	nk_dtype dtype; /* first: an interned type is found from its dtype */
@@ -43,6 +44,9 @@ static const char *const unit_short_names[] = {"ms", "\xce\xbcs", "ns"};
 
 static void intern_free(interned *entry)
 {
+	nk_categories_free(entry->dtype.categories);
+	free((char *)entry->dtype.name);
+	free((char *)entry->dtype.space);
 	for (int i = 0; i < entry->dtype.n_fields; i++)
 		free((char *)entry->dtype.fields[i].name);
 	free((nk_field *)entry->dtype.fields);
@@ -52,8 +56,15 @@ static void intern_free(interned *entry)
 	free(entry);
 }
 
+/* The texts of an Enum. */
+typedef struct entries {
+	const char *const *texts;
+	int64_t n;
+} entries;
+
 /* A private copy of what `wanted` describes; NULL when out of memory. */
-static interned *intern_new(const nk_dtype *wanted, const char *text, const char *short_name, uint64_t hash)
+static interned *intern_new(const nk_dtype *wanted, const entries *texts, const char *text,
+                            const char *short_name, uint64_t hash)
 {
 	interned *entry = calloc(1, sizeof *entry);
 	if (!entry)
@@ -66,6 +77,15 @@ static interned *intern_new(const nk_dtype *wanted, const char *text, const char
 	if (wanted->time_zone) {
 		entry->dtype.time_zone = strdup(wanted->time_zone);
 		failed |= !entry->dtype.time_zone;
+	}
+	if (nk_type_is_category(wanted->id)) {
+		entry->dtype.categories = nk_categories_new(wanted->physical, texts->texts, texts->n);
+		failed |= !entry->dtype.categories;
+	}
+	if (wanted->name) {
+		entry->dtype.name = strdup(wanted->name);
+		entry->dtype.space = strdup(wanted->space);
+		failed |= !entry->dtype.name || !entry->dtype.space;
 	}
 	if (wanted->n_fields) {
 		nk_field *fields = calloc((size_t)wanted->n_fields, sizeof *fields);
@@ -87,7 +107,8 @@ static interned *intern_new(const nk_dtype *wanted, const char *text, const char
 	return entry;
 }
 
-static const nk_dtype *intern(const nk_dtype *wanted, nk_text *text, nk_text *short_name)
+static const nk_dtype *intern_with(const nk_dtype *wanted, const entries *texts, nk_text *text,
+                                   nk_text *short_name)
 {
 	if (nk_text_finish(text, NULL) != NK_OK || nk_text_finish(short_name, NULL) != NK_OK)
 		return NULL;
@@ -98,7 +119,7 @@ static const nk_dtype *intern(const nk_dtype *wanted, nk_text *text, nk_text *sh
 	while (entry && (entry->hash != hash || strcmp(entry->dtype.text, text->bytes) != 0))
 		entry = entry->next;
 	if (!entry) {
-		entry = intern_new(wanted, text->bytes, short_name->bytes, hash);
+		entry = intern_new(wanted, texts, text->bytes, short_name->bytes, hash);
 		if (entry) {
 			entry->next = *bucket;
 			*bucket = entry;
@@ -106,6 +127,11 @@ static const nk_dtype *intern(const nk_dtype *wanted, nk_text *text, nk_text *sh
 	}
 	pthread_mutex_unlock(&lock);
 	return entry ? &entry->dtype : NULL;
+}
+
+static const nk_dtype *intern(const nk_dtype *wanted, nk_text *text, nk_text *short_name)
+{
+	return intern_with(wanted, NULL, text, short_name);
 }
 
 const nk_dtype *nk_dtype_of(nk_type_id id)
@@ -186,6 +212,13 @@ const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width)
 	              &text, &short_name);
 }
 
+const nk_dtype *nk_dtype_of_codes(const nk_dtype *dtype)
+{
+	return nk_dtype_of(dtype->physical == NK_PHYSICAL_U8    ? NK_TYPE_UINT8
+	                   : dtype->physical == NK_PHYSICAL_U16 ? NK_TYPE_UINT16
+	                                                        : NK_TYPE_UINT32);
+}
+
 static void append_quoted(nk_text *text, const char *name)
 {
 	nk_text_append_char(text, '"');
@@ -214,6 +247,49 @@ const nk_dtype *nk_dtype_struct(const nk_field *fields, int n_fields)
 		&(nk_dtype){
 			.id = NK_TYPE_STRUCT, .physical = NK_PHYSICAL_STRUCT, .n_fields = n_fields, .fields = fields},
 		&text, &short_name);
+}
+
+const nk_dtype *nk_dtype_categorical(const char *name, const char *space, nk_physical physical)
+{
+	NK_TEXT(text);
+	NK_TEXT(short_name);
+	nk_text_append_string(&text, "Categorical");
+	if (name[0]) {
+		nk_text_append_char(&text, '(');
+		append_quoted(&text, name);
+		nk_text_append_string(&text, ", ");
+		append_quoted(&text, space);
+		nk_text_format(&text, ", %s)",
+		               physical == NK_PHYSICAL_U8    ? "UInt8"
+		               : physical == NK_PHYSICAL_U16 ? "UInt16"
+		                                             : "UInt32");
+	} else {
+		space = "";
+		physical = NK_PHYSICAL_U32;
+	}
+	nk_text_append_string(&short_name, "cat");
+	return intern_with(
+		&(nk_dtype){.id = NK_TYPE_CATEGORICAL, .physical = physical, .name = name, .space = space},
+		&(entries){0}, &text, &short_name);
+}
+
+const nk_dtype *nk_dtype_enum(const char *const *texts, int64_t n)
+{
+	NK_TEXT(text);
+	NK_TEXT(short_name);
+	nk_text_append_string(&text, "Enum[");
+	for (int64_t i = 0; i < n; i++) {
+		nk_text_append_string(&text, i ? ", " : "");
+		append_quoted(&text, texts[i]);
+	}
+	nk_text_append_char(&text, ']');
+	nk_text_append_string(&short_name, "enum");
+	nk_physical physical = n < UINT8_MAX    ? NK_PHYSICAL_U8
+	                       : n < UINT16_MAX ? NK_PHYSICAL_U16
+	                                        : NK_PHYSICAL_U32;
+	static const char *const none[1];
+	return intern_with(&(nk_dtype){.id = NK_TYPE_ENUM, .physical = physical}, &(entries){n ? texts : none, n},
+	                   &text, &short_name);
 }
 
 /* ---- Parsing ---- */
@@ -350,6 +426,91 @@ static nk_status parse_struct(parser *p, const nk_dtype **out, nk_error *err)
 	return status;
 }
 
+static nk_status parse_categorical(parser *p, const nk_dtype **out, nk_error *err)
+{
+	char *name = NULL, *space = NULL;
+	nk_status status = NK_OK;
+	nk_physical physical = NK_PHYSICAL_U32;
+	if (!accept(p, "(")) {
+		*out = nk_dtype_categorical("", "", physical);
+		return checked(*out, out, err);
+	}
+	status = parse_name(p, &name, err);
+	if (status == NK_OK && !accept(p, ","))
+		status = parse_fail(p, err);
+	if (status == NK_OK)
+		status = parse_name(p, &space, err);
+	if (status == NK_OK && !accept(p, ","))
+		status = parse_fail(p, err);
+	if (status == NK_OK) {
+		physical = accept(p, "UInt8")    ? NK_PHYSICAL_U8
+		           : accept(p, "UInt16") ? NK_PHYSICAL_U16
+		           : accept(p, "UInt32") ? NK_PHYSICAL_U32
+		                                 : NK_PHYSICAL_NONE;
+		if (physical == NK_PHYSICAL_NONE || !accept(p, ")"))
+			status = parse_fail(p, err);
+	}
+	if (status == NK_OK)
+		status = checked(nk_dtype_categorical(name, space, physical), out, err);
+	free(name);
+	free(space);
+	return status;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static nk_status check_unique(char *const *texts, int64_t n, nk_error *err)
+{
+	nk_status status = NK_OK;
+	char **sorted = malloc((size_t)(n + 1) * sizeof *sorted);
+	if (!sorted)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for categories");
+	for (int64_t i = 0; i < n; i++)
+		sorted[i] = texts[i];
+	qsort(sorted, (size_t)n, sizeof *sorted, compare_texts);
+	for (int64_t i = 1; i < n && status == NK_OK; i++)
+		if (strcmp(sorted[i - 1], sorted[i]) == 0)
+			status =
+				nk_fail(err, NK_VALUE, "Enum categories must be unique; found duplicate '%s'", sorted[i]);
+	free(sorted);
+	return status;
+}
+
+static nk_status parse_enum(parser *p, const nk_dtype **out, nk_error *err)
+{
+	char **texts = NULL;
+	int64_t n = 0, capacity = 0;
+	nk_status status = NK_OK;
+	while (status == NK_OK && !accept(p, "]")) {
+		if (n && !accept(p, ",")) {
+			status = parse_fail(p, err);
+			break;
+		}
+		if (n == capacity) {
+			capacity = capacity * 2 + 8;
+			char **larger = realloc(texts, (size_t)capacity * sizeof *larger);
+			if (!larger) {
+				status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for categories");
+				break;
+			}
+			texts = larger;
+		}
+		status = parse_name(p, &texts[n], err);
+		n += status == NK_OK;
+	}
+	if (status == NK_OK)
+		status = check_unique(texts, n, err);
+	if (status == NK_OK)
+		status = checked(nk_dtype_enum((const char *const *)texts, n), out, err);
+	for (int64_t i = 0; i < n; i++)
+		free(texts[i]);
+	free(texts);
+	return status;
+}
+
 static nk_status parse_parameters(parser *p, const nk_dtype **out, nk_error *err)
 {
 	if (accept(p, "List(")) {
@@ -369,6 +530,10 @@ static nk_status parse_parameters(parser *p, const nk_dtype **out, nk_error *err
 			return parse_fail(p, err);
 		return checked(nk_dtype_array(item, width), out, err);
 	}
+	if (accept(p, "Enum["))
+		return parse_enum(p, out, err);
+	if (accept(p, "Categorical"))
+		return parse_categorical(p, out, err);
 	if (accept(p, "Struct{"))
 		return parse_struct(p, out, err);
 	if (accept(p, "Datetime("))

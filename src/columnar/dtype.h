@@ -32,6 +32,8 @@ typedef enum nk_type_id {
 	NK_TYPE_LIST,
 	NK_TYPE_STRUCT,
 	NK_TYPE_ARRAY, /* lists of one width; as arrays they are lists, whose null rows have any number of items */
+	NK_TYPE_CATEGORICAL, /* codes of texts that grow (columnar/categories.h); ordered by text */
+	NK_TYPE_ENUM,        /* codes of fixed texts; ordered by code */
 	NK_TYPE_N,
 } nk_type_id;
 
@@ -58,6 +60,7 @@ typedef enum nk_physical {
 typedef enum nk_time_unit { NK_UNIT_MS, NK_UNIT_US, NK_UNIT_NS } nk_time_unit;
 
 typedef struct nk_dtype nk_dtype;
+typedef struct nk_categories nk_categories;
 
 typedef struct nk_field {
 	const char *name;
@@ -66,12 +69,14 @@ typedef struct nk_field {
 
 struct nk_dtype {
 	nk_type_id id;
-	nk_physical physical;  /* of Decimal: NK_PHYSICAL_I128, the widest */
-	nk_time_unit unit;     /* Datetime, Duration */
-	int precision, scale;  /* Decimal: 1..38, 0..precision */
-	const char *time_zone; /* Datetime: NULL when naive; interned */
-	int64_t width;         /* Array: items of a valid row */
-	int n_fields;          /* List, Array: 1 (the item), Struct: its fields */
+	nk_physical physical;      /* of Decimal: NK_PHYSICAL_I128, the widest */
+	nk_time_unit unit;         /* Datetime, Duration */
+	int precision, scale;      /* Decimal: 1..38, 0..precision */
+	const char *time_zone;     /* Datetime: NULL when naive; interned */
+	nk_categories *categories; /* Categorical, Enum */
+	const char *name, *space;  /* Categorical: which categories; "" and "" are the global ones */
+	int64_t width;             /* Array: items of a valid row */
+	int n_fields;              /* List, Array: 1 (the item), Struct: its fields */
 	const nk_field *fields;
 	const char *text; /* "Int64", "Datetime(us, UTC)", "Decimal(10, 2)", "List(Int64)", "Struct{...}" */
 };
@@ -88,6 +93,12 @@ const nk_dtype *nk_dtype_duration(nk_time_unit unit);
 const nk_dtype *nk_dtype_list(const nk_dtype *item);
 const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width);
 const nk_dtype *nk_dtype_struct(const nk_field *fields, int n_fields);
+/* Categories of a name, within a namespace, with UInt8, UInt16 or UInt32 codes: the same arguments share one set. */
+const nk_dtype *nk_dtype_categorical(const char *name, const char *space, nk_physical physical);
+/* The integers that codes of a Categorical or Enum are. */
+const nk_dtype *nk_dtype_of_codes(const nk_dtype *dtype);
+/* The n texts are unique; codes are as narrow as they allow. */
+const nk_dtype *nk_dtype_enum(const char *const *texts, int64_t n);
 
 /* The inverse of ->text. Fails with NK_INVALID_OPERATION. */
 NK_MUST_CHECK nk_status nk_dtype_parse(const char *text, const nk_dtype **out, nk_error *err);
@@ -107,6 +118,10 @@ static inline bool nk_type_is_float(nk_type_id id) { return id == NK_TYPE_FLOAT3
 static inline bool nk_type_is_numeric(nk_type_id id) { return id >= NK_TYPE_INT8 && id <= NK_TYPE_DECIMAL; }
 static inline bool nk_type_is_temporal(nk_type_id id) { return id >= NK_TYPE_DATE && id <= NK_TYPE_TIME; }
 static inline bool nk_type_is_nested(nk_type_id id) { return id >= NK_TYPE_LIST && id <= NK_TYPE_ARRAY; }
+static inline bool nk_type_is_category(nk_type_id id)
+{
+	return id == NK_TYPE_CATEGORICAL || id == NK_TYPE_ENUM;
+}
 static inline bool nk_type_is_textual(nk_type_id id) { return id == NK_TYPE_STRING || id == NK_TYPE_BINARY; }
 
 /* Units per second, and the power of ten of a Decimal's scale (0..38). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "columnar/calendar.h"
+#include "columnar/categories.h"
 #include "columnar/float_text.h"
 #include "columnar/format.h"
 #include "columnar/scalar.h"
@@ -300,6 +301,15 @@ void nk_print_scalar(nk_text *out, const nk_scalar *scalar, bool quoted, const n
 	case NK_TYPE_LIST:
 	case NK_TYPE_ARRAY:
 	case NK_TYPE_STRUCT: nk_print_value(out, scalar->nested, 0, quoted, options); break;
+	case NK_TYPE_CATEGORICAL:
+	case NK_TYPE_ENUM: {
+		int64_t n_bytes;
+		const char *bytes = nk_categories_text(dtype->categories, (uint64_t)scalar->integer, &n_bytes);
+		nk_text_append_string(out, quoted ? "\"" : "");
+		nk_text_append(out, bytes, n_bytes);
+		nk_text_append_string(out, quoted ? "\"" : "");
+		break;
+	}
 	default: print_integer(out, scalar->integer, 0, options); break;
 	}
 }

@@ -1,6 +1,8 @@
 /* Single values in and out of arrays. */
 #include "columnar/scalar.h"
 
+#include "columnar/categories.h"
+
 nk_scalar nk_scalar_read(const nk_array *array, int64_t row)
 {
 	nk_scalar scalar = {.dtype = array->dtype, .is_null = !nk_array_is_valid(array, row)};
@@ -95,6 +97,8 @@ nk_status nk_array_from_scalar(nk_memory *memory, const nk_scalar *scalar, int64
 int nk_scalar_compare(const nk_scalar *a, const nk_scalar *b)
 {
 	switch (a->dtype->id) {
+	case NK_TYPE_CATEGORICAL:
+		return nk_categories_compare(a->dtype->categories, (uint64_t)a->integer, (uint64_t)b->integer);
 	case NK_TYPE_BOOLEAN: return (int)a->boolean - (int)b->boolean;
 	case NK_TYPE_FLOAT32:
 	case NK_TYPE_FLOAT64: {

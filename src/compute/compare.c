@@ -2,6 +2,8 @@
  * four prefix bytes first and follows pointers only where they tie. */
 #include "compute/compare.h"
 
+#include "columnar/categories.h"
+
 #include "compute/decimal.h"
 
 static bool holds(nk_compare_op op, int order)
@@ -163,6 +165,9 @@ int nk_rows_compare(const nk_array *left, int64_t row_left, const nk_array *righ
 			return (x != x) - (y != y);
 		return (x > y) - (x < y);
 	}
+	if (a->dtype->id == NK_TYPE_CATEGORICAL)
+		return nk_categories_compare(a->dtype->categories, nk_category_code(a, row_left),
+		                             nk_category_code(b, row_right));
 	__int128 x = integer_at(a, row_left), y = integer_at(b, row_right);
 	return (x > y) - (x < y);
 }

@@ -5,6 +5,8 @@
  * are settled by comparing rows. A word and a row number travel in 8 bytes when both fit. */
 #include "compute/sort.h"
 
+#include "columnar/categories.h"
+
 enum {
 	SMALL = 48,        /* insertion sort */
 	MERGE_BELOW = 768, /* merge sort; above, radix passes pay */
@@ -150,6 +152,30 @@ static nk_status code_dictionary(nk_memory *memory, const nk_array *array, uint6
 	return NK_OK;
 }
 
+/* Ranks of the texts of a Categorical, or texts themselves when there are many more than rows. */
+static nk_status code_categories(nk_memory *memory, const nk_array *array, uint64_t *out, bool *exact,
+                                 nk_error *err)
+{
+	NK_AUTO(nk_array) texts = NULL;
+	NK_TRY(nk_categories_texts(array->dtype->categories, &texts, err));
+	int64_t n_rows = array->n_rows, n_texts = texts->n_rows;
+	*exact = n_texts <= NK_MAX(n_rows * 2, (int64_t)64);
+	if (!*exact) {
+		const nk_view *views = texts->values;
+		for (int64_t i = 0; i < n_rows; i++) {
+			uint64_t code = nk_category_code(array, i);
+			out[i] = (int64_t)code < n_texts ? text_head(&views[code], texts->heap, false) : 0;
+		}
+		return NK_OK;
+	}
+	NK_AUTO(nk_buffer) codes = NULL;
+	NK_TRY(nk_buffer_new(memory, n_rows * 4, &codes, err));
+	for (int64_t i = 0; i < n_rows; i++)
+		((uint32_t *)codes->bytes)[i] = (uint32_t)nk_category_code(array, i);
+	nk_array encoded = {.n_rows = n_rows, .dictionary = texts, .values = codes->bytes};
+	return code_dictionary(memory, &encoded, out, err);
+}
+
 static int bits_of(uint64_t span) { return span ? 64 - __builtin_clzll(span) : 0; }
 
 /* Codes of a key in the wanted direction, rebased to 0, nulls placed. When values and nulls need more than 64 bits
@@ -173,6 +199,8 @@ static nk_status key_codes(sorter *sort, int k, uint64_t *out, int *n_bits, bool
 	}
 	if (array->encoding == NK_DICTIONARY)
 		NK_TRY(code_dictionary(sort->memory, array, out, err));
+	else if (array->dtype->id == NK_TYPE_CATEGORICAL)
+		NK_TRY(code_categories(sort->memory, array, out, exact, err));
 	else
 		code_flat(array, out, exact);
 	const uint8_t *validity = array->validity;

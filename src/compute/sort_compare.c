@@ -1,4 +1,5 @@
 /* Comparison of two rows, whatever their dtype and encoding: what the radix passes cannot decide, and merges. */
+#include "columnar/categories.h"
 #include "columnar/scalar.h"
 #include "compute/sort.h"
 
@@ -56,6 +57,8 @@ static int compare_valid(const nk_array *a, int64_t i, const nk_array *b, int64_
 		__int128 x = read_integer(a, i), y = read_integer(b, j);
 		return (x > y) - (x < y);
 	}
+	if (a->dtype->id == NK_TYPE_CATEGORICAL)
+		return nk_categories_compare(a->dtype->categories, nk_category_code(a, i), nk_category_code(b, j));
 	switch (a->physical) {
 	case NK_PHYSICAL_BOOL: return (int)nk_bitmap_get(a->values, i) - (int)nk_bitmap_get(b->values, j);
 	case NK_PHYSICAL_I8: COMPARE(int8_t);

@@ -17,6 +17,8 @@ enum {
 
 bool nk_sort_has_key(const nk_array *array)
 {
+	if (array->dtype->id == NK_TYPE_CATEGORICAL)
+		return false;
 	switch (array->physical) {
 	case NK_PHYSICAL_I8:
 	case NK_PHYSICAL_I16:

@@ -70,6 +70,9 @@ enum {
 	NK_CLASS_NULL = 1 << 12,
 	NK_CLASS_LIST = 1 << 13,
 	NK_CLASS_STRUCT = 1 << 14,
+	NK_CLASS_CATEGORICAL = 1 << 15,
+	NK_CLASS_ENUM = 1 << 16,
+	NK_CLASS_ARRAY = 1 << 17,
 };
 
 typedef struct nk_expr nk_expr;

@@ -94,7 +94,9 @@ static uint32_t class_of(const nk_dtype *dtype)
 	case NK_TYPE_DURATION: return NK_CLASS_DURATION;
 	case NK_TYPE_TIME: return NK_CLASS_TIME;
 	case NK_TYPE_LIST: return NK_CLASS_NESTED | NK_CLASS_LIST;
-	case NK_TYPE_ARRAY: return NK_CLASS_NESTED;
+	case NK_TYPE_ARRAY: return NK_CLASS_NESTED | NK_CLASS_ARRAY;
+	case NK_TYPE_CATEGORICAL: return NK_CLASS_CATEGORICAL;
+	case NK_TYPE_ENUM: return NK_CLASS_ENUM;
 	case NK_TYPE_STRUCT: return NK_CLASS_NESTED | NK_CLASS_STRUCT;
 	case NK_TYPE_NULL: return NK_CLASS_NULL;
 	default: return 0;

@@ -2,6 +2,7 @@
  * batch is reduced in vector lanes first. Decimal states are 128 bits wide, so that batches of either width fold into
  * them; text states keep their bytes in the arena, in room that grows by doubling. */
 #include "columnar/builder.h"
+#include "columnar/categories.h"
 #include "compute/decimal.h"
 #include "compute/reduce.h"
 #include "func/aggregate.h"
@@ -251,6 +252,62 @@ static nk_status text_finish(const nk_call *call, const void *states, int64_t n_
 
 static const nk_aggregate text_extreme = {sizeof(text_state), text_update, text_merge, text_finish};
 
+/* ---- Categories: codes in the order of their texts ---- */
+
+typedef struct category_state {
+	uint64_t code;
+	int64_t met;
+} category_state;
+
+static void category_meet(const nk_call *call, category_state *state, uint64_t code, bool greatest)
+{
+	int order = state->met ? nk_categories_compare(call->dtype->categories, code, state->code) : 0;
+	if (!state->met || (greatest ? order > 0 : order < 0))
+		*state = (category_state){code, 1};
+}
+
+static nk_status category_update(const nk_call *call, void *states, const uint32_t *groups,
+                                 nk_array *const *args, int64_t n_rows, int64_t order, nk_arena *arena,
+                                 nk_error *err)
+{
+	(void)order, (void)arena, (void)err;
+	bool greatest = nk__agg_flag(call) & GREATEST;
+	for (int64_t i = 0; i < n_rows; i++)
+		if (nk_array_is_valid(args[0], i))
+			category_meet(call, (category_state *)states + nk__group(groups, i),
+			              nk_category_code(args[0], nk_array_index(args[0], i)), greatest);
+	return NK_OK;
+}
+
+static nk_status category_merge(const nk_call *call, void *states, const uint32_t *groups, const void *others,
+                                int64_t n, nk_arena *arena, nk_error *err)
+{
+	(void)arena, (void)err;
+	bool greatest = nk__agg_flag(call) & GREATEST;
+	const category_state *from = others;
+	for (int64_t i = 0; i < n; i++)
+		if (from[i].met)
+			category_meet(call, (category_state *)states + nk__group(groups, i), from[i].code, greatest);
+	return NK_OK;
+}
+
+static nk_status category_finish(const nk_call *call, const void *states, int64_t n_groups, nk_array **out,
+                                 nk_error *err)
+{
+	const category_state *from = states;
+	NK_AUTO(nk_builder) builder = NULL;
+	NK_TRY(nk_builder_new(call->memory, call->dtype, &builder, err));
+	for (int64_t g = 0; g < n_groups; g++)
+		if (from[g].met)
+			NK_TRY(nk_builder_append_integer(builder, from[g].code, err));
+		else
+			NK_TRY(nk_builder_append_null(builder, err));
+	return nk_builder_finish(builder, out, err);
+}
+
+static const nk_aggregate category_extreme = {sizeof(category_state), category_update, category_merge,
+                                              category_finish};
+
 /* ---- Binding ---- */
 
 static nk_status bind_extreme(nk_bind *bind, int64_t flag, nk_error *err)
@@ -260,6 +317,7 @@ static nk_status bind_extreme(nk_bind *bind, int64_t flag, nk_error *err)
 		return nk__refuse_aggregate(bind, err);
 	const nk_aggregate *aggregate = dtype->id == NK_TYPE_NULL             ? &nk__nothing_aggregate
 	                                : nk_type_is_textual(dtype->id)       ? &text_extreme
+	                                : dtype->id == NK_TYPE_CATEGORICAL    ? &category_extreme
 	                                : dtype->physical == NK_PHYSICAL_I128 ? &wide_extreme
 	                                                                      : &small_extreme;
 	return nk__bind_aggregate(bind, aggregate, dtype, flag, err);

@@ -157,6 +157,14 @@ static nk_status refuse(const nk_bind *bind, nk_arith_op op, nk_error *err)
 	if (left->id == NK_TYPE_BOOLEAN && right->id == NK_TYPE_BOOLEAN)
 		return nk_fail(err, NK_INVALID_OPERATION, "`%s` operation not supported for dtype `bool`",
 		               bind->func->name);
+	if (nk_type_is_category(left->id) || nk_type_is_category(right->id)) {
+		if (left == right || left->id == NK_TYPE_NULL || right->id == NK_TYPE_NULL)
+			return nk_fail(err, op == NK_DIV ? NK_COMPUTE : NK_INVALID_OPERATION,
+			               "`%s` operation not supported for dtype `%s`", bind->func->name,
+			               left->id == NK_TYPE_NULL ? name_right : name_left);
+		return nk_fail(err, op == NK_DIV ? NK_COMPUTE : NK_SCHEMA_MISMATCH, "%s not allowed on %s and %s",
+		               nk__arith_symbol(op), name_left, name_right);
+	}
 	bool both_binary = left->id == NK_TYPE_BINARY && right->id == NK_TYPE_BINARY;
 	bool has_temporal = nk_type_is_temporal(left->id) || nk_type_is_temporal(right->id);
 	bool has_float = nk_type_is_float(left->id) || nk_type_is_float(right->id);

@@ -169,7 +169,8 @@ static nk_status bind_to_physical(nk_bind *bind, nk_error *err)
 {
 	(void)err;
 	nk_type_id id = bind->args[0].dtype->id;
-	bind->dtype = id == NK_TYPE_DATE ? nk_dtype_of(NK_TYPE_INT32)
+	bind->dtype = nk_type_is_category(id) ? nk_dtype_of_codes(bind->args[0].dtype)
+	              : id == NK_TYPE_DATE    ? nk_dtype_of(NK_TYPE_INT32)
 	              : id == NK_TYPE_DATETIME || id == NK_TYPE_DURATION || id == NK_TYPE_TIME
 	                  ? nk_dtype_of(NK_TYPE_INT64)
 	                  : bind->args[0].dtype;

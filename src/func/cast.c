@@ -468,6 +468,9 @@ bool nk_cast_exists(const nk_dtype *from, const nk_dtype *to)
 	}
 	if (nk_type_is_nested(from->id) || nk_type_is_nested(to->id))
 		return false;
+	if (nk_type_is_category(from->id) || nk_type_is_category(to->id))
+		return (nk_type_is_category(from->id) || from->id == NK_TYPE_STRING) &&
+		       (nk_type_is_category(to->id) || to->id == NK_TYPE_STRING);
 	if (is_plain(from) || from->id == NK_TYPE_BOOLEAN)
 		return !(from->id == NK_TYPE_BOOLEAN && to->id == NK_TYPE_DECIMAL);
 	if (from->id == NK_TYPE_DECIMAL)
@@ -490,6 +493,8 @@ bool nk_cast_is_total(const nk_dtype *from, const nk_dtype *to)
 {
 	if (from == to || from->id == NK_TYPE_NULL)
 		return true;
+	if (to->id == NK_TYPE_ENUM || to->id == NK_TYPE_CATEGORICAL)
+		return to->id == NK_TYPE_CATEGORICAL && to->physical == NK_PHYSICAL_U32;
 	if (nk_type_is_textual(to->id))
 		return from->id != NK_TYPE_BINARY && from->id != NK_TYPE_DATETIME;
 	if (to->id == NK_TYPE_BOOLEAN)
@@ -523,6 +528,8 @@ static bool is_renaming(const nk_array *array, const nk_dtype *to)
 		return from->scale == to->scale && from->precision <= to->precision;
 	if (from->id == NK_TYPE_DECIMAL || to->id == NK_TYPE_DECIMAL)
 		return from->id == NK_TYPE_INT64 && to->scale == 0 && to->precision == 38;
+	if (nk_type_is_category(from->id) || nk_type_is_category(to->id))
+		return false;
 	if (from->id == NK_TYPE_STRING)
 		return to->id == NK_TYPE_BINARY;
 	if (array->physical != to->physical || to->id == NK_TYPE_TIME)
@@ -575,6 +582,8 @@ static nk_status cast_flat(nk_casting *casting, nk_array **out, nk_error *err)
 		NK_TRY(check_utf8(array, err));
 		return nk_array_retype(array, to, out, err);
 	}
+	if (nk_type_is_category(from->id) || nk_type_is_category(to->id))
+		return nk__cast_category(casting, out, err);
 	if (nk_type_is_textual(to->id))
 		return nk__cast_to_text(casting, out, err);
 	if (from->id == NK_TYPE_STRING)
@@ -600,6 +609,16 @@ static nk_status cast_flat(nk_casting *casting, nk_array **out, nk_error *err)
 	return cast_numbers(casting, array->physical, to->physical, out, err);
 }
 
+static nk_status refuse(const nk_dtype *from, const nk_dtype *to, nk_error *err)
+{
+	if (nk_type_is_category(from->id))
+		return nk_fail(err, NK_COMPUTE, "cannot cast categorical types to %s", to->text);
+	if (nk_type_is_category(to->id) && nk_type_is_numeric(from->id))
+		return nk_fail(err, NK_COMPUTE, "casting from %s to %s is not supported; use `.cat.to`",
+		               nk_dtype_short_name(from), nk_dtype_short_name(to));
+	return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", from->text, to->text);
+}
+
 nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_cast_mode mode,
                   nk_array **out, nk_error *err)
 {
@@ -608,8 +627,7 @@ nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_
 		return NK_OK;
 	}
 	if (!nk_cast_exists(array->dtype, dtype))
-		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", array->dtype->text,
-		               dtype->text);
+		return refuse(array->dtype, dtype, err);
 	if (array->dtype->id == NK_TYPE_NULL)
 		return nk_array_new_null(memory, dtype, array->n_rows, out, err);
 	NK_AUTO(nk_array) flat = NULL;
@@ -652,8 +670,7 @@ static nk_status bind_cast(nk_bind *bind, nk_error *err)
 	if (!to)
 		return nk_fail(err, NK_VALUE, "`cast` needs a dtype");
 	if (!nk_cast_exists(from, to))
-		return nk_fail(err, NK_INVALID_OPERATION, "casting from %s to %s not supported", from->text,
-		               to->text);
+		return refuse(from, to, err);
 	bind->dtype = to;
 	bind->kernel = cast_kernel;
 	bind->fallible = bind->options[STRICT].boolean && !nk_cast_is_total(from, to);

@@ -23,6 +23,8 @@ NK_MUST_CHECK nk_status nk__casting_finish(nk_casting *casting, nk_physical phys
 NK_MUST_CHECK nk_status nk__casting_error(const nk_casting *casting, nk_error *err);
 
 NK_MUST_CHECK nk_status nk__cast_to_text(nk_casting *casting, nk_array **out, nk_error *err);
+/* Between Categorical, Enum and String. */
+NK_MUST_CHECK nk_status nk__cast_category(nk_casting *casting, nk_array **out, nk_error *err);
 NK_MUST_CHECK nk_status nk__cast_from_text(nk_casting *casting, nk_array **out, nk_error *err);
 
 /* The validity of a flat array as a buffer that starts with its bits (NULL: all valid); owned. */

@@ -3,6 +3,8 @@
  * cast. Decimals meet in the kernel, where their widths are known. */
 #include "compute/compare.h"
 
+#include "columnar/categories.h"
+
 #include "func/compare_interval.h"
 #include "func/func.h"
 #include "func/supertype.h"
@@ -129,13 +131,42 @@ static bool is_midnight(const nk_argument *arg)
 	return arg->literal->integer % day == 0;
 }
 
+/* Categories of one dtype compare by code, and for their order a Categorical by text; texts compare as texts, but beside an
+ * Enum they must be categories to have an order. */
+static nk_status meet_categories(nk_bind *bind, const nk_argument *a, const nk_argument *b, nk_compare_op op,
+                                 const nk_dtype **meet, nk_error *err)
+{
+	const nk_argument *category = nk_type_is_category(a->dtype->id) ? a : b, *other = category == a ? b : a;
+	const nk_dtype *dtype = category->dtype, *string = nk_dtype_of(NK_TYPE_STRING);
+	bool is_order = op != NK_EQ && op != NK_NE;
+	if (other->dtype == dtype || other->dtype->id == NK_TYPE_NULL) {
+		*meet = is_order && dtype->id == NK_TYPE_CATEGORICAL ? string : dtype;
+		return NK_OK;
+	}
+	if (other->dtype->id == NK_TYPE_STRING) {
+		bool is_known = other->literal && !other->literal->is_null &&
+		                nk_categories_find(dtype->categories, other->literal->bytes,
+		                                   other->literal->n_bytes) != NK_CATEGORY_NONE;
+		bool by_code = is_order ? dtype->id == NK_TYPE_ENUM : is_known;
+		bind->cast_is_lossy = !is_order;
+		*meet = by_code ? dtype : string;
+		return NK_OK;
+	}
+	if (nk_type_is_category(other->dtype->id) || nk_type_is_temporal(other->dtype->id))
+		return nk_fail(err, NK_SCHEMA_MISMATCH, "cannot compare %s with %s", a->dtype->text, b->dtype->text);
+	return nk_fail(err, NK_COMPUTE, "cannot compare categorical with %s", nk_dtype_short_name(other->dtype));
+}
+
 /* The dtype both sides are compared in; *keep is set when they stay as they are (Decimals, meeting later). */
-static nk_status meet_of(const nk_bind *bind, int left, int right, const nk_dtype **meet, bool *keep,
-                         nk_error *err)
+static nk_status meet_of(nk_bind *bind, int left, int right, nk_compare_op op, const nk_dtype **meet,
+                         bool *keep, nk_error *err)
 {
 	const nk_argument *a = &bind->args[left], *b = &bind->args[right];
 	bool lossy = false;
 	*keep = false;
+	bind->cast_is_lossy = true;
+	if (nk_type_is_category(a->dtype->id) || nk_type_is_category(b->dtype->id))
+		return meet_categories(bind, a, b, op, meet, err);
 	if (a->dtype->id == NK_TYPE_DECIMAL && b->dtype->id == NK_TYPE_DECIMAL) {
 		*meet = a->dtype;
 		*keep = true;
@@ -183,12 +214,11 @@ static nk_status bind_compare(nk_bind *bind, nk_compare_op op, nk_kernel *kernel
 	nk_status status;
 	if (kernel == compare_kernel && nk__bind_interval(bind, op, &status, err))
 		return status;
-	NK_TRY(meet_of(bind, 0, 1, &meet, &keep, err));
+	NK_TRY(meet_of(bind, 0, 1, op, &meet, &keep, err));
 	if (nk_type_is_nested(meet->id) && op != NK_EQ && op != NK_NE)
 		return refuse(bind, bind->args[0].dtype, bind->args[1].dtype, err);
 	bind->casts[0] = side(&bind->args[0], meet, keep);
 	bind->casts[1] = side(&bind->args[1], meet, keep);
-	bind->cast_is_lossy = true;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
 	bind->data = &ops[op];
 	bind->kernel = kernel;
@@ -243,7 +273,7 @@ static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 	const nk_dtype *meets[2], *meet;
 	bool keep[2], lossy = false;
 	for (int i = 0; i < 2; i++)
-		NK_TRY(meet_of(bind, 0, i + 1, &meets[i], &keep[i], err));
+		NK_TRY(meet_of(bind, 0, i + 1, i ? op_high : op_low, &meets[i], &keep[i], err));
 	meet = nk_supertype(meets[0], meets[1]);
 	if (!meet || lossy || nk_type_is_nested(meet->id))
 		return refuse(bind, bind->args[1].dtype, bind->args[2].dtype, err);
@@ -255,7 +285,6 @@ static nk_status bind_is_between(nk_bind *bind, nk_error *err)
 	plan->lower = op_low;
 	plan->upper = op_high;
 	bind->data = plan;
-	bind->cast_is_lossy = true;
 	bind->dtype = nk_dtype_of(NK_TYPE_BOOLEAN);
 	bind->kernel = between_kernel;
 	return NK_OK;

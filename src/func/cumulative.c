@@ -181,6 +181,9 @@ static nk_status bind_cumulative(nk_bind *bind, cumulative kind, nk_error *err)
 	case CUM_MAX:
 		if (nk_type_is_nested(dtype->id) || dtype->id == NK_TYPE_NULL)
 			return nk__refuse_dtype(bind, err);
+		if (nk_type_is_category(dtype->id))
+			return nk_fail(err, NK_COMPUTE, "`%s` is not supported for dtype `%s`", bind->func->name,
+			               nk_dtype_short_name(dtype));
 		bind->dtype = dtype;
 		return NK_OK;
 	case CUM_SUM:

@@ -118,8 +118,9 @@ static nk_status interpolate(const nk_call *call, nk_array *const *args, int64_t
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(nk_array_flatten(call->memory, args[0], &array, err));
 	nk_physical physical = array->physical;
-	if (!nk__may_have_nulls(array) || physical == NK_PHYSICAL_NONE || physical == NK_PHYSICAL_BOOL ||
-	    physical == NK_PHYSICAL_VIEW || physical == NK_PHYSICAL_LIST || physical == NK_PHYSICAL_STRUCT) {
+	if (!nk__may_have_nulls(array) || nk_type_is_category(array->dtype->id) || physical == NK_PHYSICAL_NONE ||
+	    physical == NK_PHYSICAL_BOOL || physical == NK_PHYSICAL_VIEW || physical == NK_PHYSICAL_LIST ||
+	    physical == NK_PHYSICAL_STRUCT) {
 		*out = NK_STEAL(array);
 		return NK_OK;
 	}

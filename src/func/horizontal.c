@@ -65,6 +65,15 @@ static void proper_bits(const nk_array *array, int64_t n_rows, uint8_t *bits)
 static nk_status compare_any(nk_memory *memory, nk_compare_op op, nk_array *left, nk_array *right,
                              int64_t n_rows, uint8_t *bits, nk_error *err)
 {
+	if (left->dtype->id == NK_TYPE_CATEGORICAL) {
+		memset(bits, 0, (size_t)nk_bitmap_bytes(n_rows));
+		for (int64_t i = 0; i < n_rows; i++)
+			if (nk_array_is_valid(left, i) && nk_array_is_valid(right, i)) {
+				int order = nk_rows_compare(left, i, right, i);
+				nk_bitmap_put(bits, i, op == NK_GT ? order > 0 : order < 0);
+			}
+		return NK_OK;
+	}
 	if (left->physical == right->physical) {
 		nk_compare(op, left, right, n_rows, bits);
 		return NK_OK;
@@ -111,6 +120,14 @@ static nk_status bind_extreme(nk_bind *bind, bool greatest, nk_error *err)
 {
 	const nk_dtype *dtype;
 	horizontal_plan *plan;
+	for (int i = 0; i < bind->n_args; i++)
+		if (bind->args[i].dtype != bind->args[0].dtype && bind->args[i].dtype->id != NK_TYPE_NULL &&
+		    bind->args[0].dtype->id != NK_TYPE_NULL &&
+		    (nk_type_is_category(bind->args[0].dtype->id) || nk_type_is_category(bind->args[i].dtype->id)))
+			return nk_fail(err, NK_INVALID_OPERATION,
+			               "got invalid or ambiguous dtypes: '[%s, %s]' in expression '%s'",
+			               nk_dtype_short_name(bind->args[0].dtype), nk_dtype_short_name(bind->args[i].dtype),
+			               bind->func->name);
 	NK_TRY(unify(bind, &dtype, err));
 	if (nk_type_is_nested(dtype->id))
 		return refuse(bind, dtype, err);

@@ -223,7 +223,9 @@ static nk_status bind_search(nk_bind *bind, int kind, nk_error *err)
 	nk_argument items = {.dtype = item};
 	bool lossy = false;
 	const nk_dtype *both = nk_supertype_of_arguments(&items, &bind->args[1], &lossy);
-	bool fits = value->id == NK_TYPE_NULL || item->id == NK_TYPE_NULL || value == item ||
+	bool by_text = nk_type_is_category(item->id) && value->id == NK_TYPE_STRING;
+	both = by_text ? value : both;
+	bool fits = by_text || value->id == NK_TYPE_NULL || item->id == NK_TYPE_NULL || value == item ||
 	            (nk_type_is_numeric(value->id) && nk_type_is_numeric(item->id) &&
 	             (nk_type_is_float(item->id) || !nk_type_is_float(value->id))) ||
 	            (item->id == value->id && both);

@@ -207,6 +207,8 @@ static bool is_searchable(const nk_dtype *needle, const nk_dtype *item)
 		return true;
 	if (nk_type_is_float(needle->id) && nk_type_is_float(item->id))
 		return true;
+	if (nk_type_is_category(needle->id) || nk_type_is_category(item->id))
+		return needle->id == NK_TYPE_STRING || item->id == NK_TYPE_STRING;
 	bool units = (needle->id == NK_TYPE_DATETIME || needle->id == NK_TYPE_DURATION) && needle->id == item->id;
 	return units && nk_supertype(needle, item);
 }

@@ -204,7 +204,9 @@ static nk_status bind_fill_null(nk_bind *bind, nk_error *err)
 	    (nk_type_is_temporal(dtype->id) || !nk_supertype_of_arguments(&bind->args[0], value, &lossy)))
 		return nk_fail(err, NK_INVALID_OPERATION, "cannot fill %s with %s", nk_dtype_short_name(dtype),
 		               nk_dtype_short_name(value->dtype));
-	return bind_coalesce(bind, err);
+	NK_TRY(bind_coalesce(bind, err));
+	bind->cast_is_lossy |= bind->dtype->id == NK_TYPE_ENUM; /* a text that is no category fills nothing */
+	return NK_OK;
 }
 
 static nk_status fill_nan_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,

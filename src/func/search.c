@@ -31,7 +31,8 @@ static nk_status index_of_kernel(const nk_call *call, nk_array *const *args, int
 static nk_status bind_index_of(nk_bind *bind, nk_error *err)
 {
 	const nk_dtype *dtype = bind->args[0].dtype, *element = bind->args[1].dtype;
-	bool fits = element == dtype || element->id == NK_TYPE_NULL ||
+	bool fits = element == dtype || (nk_type_is_category(dtype->id) && element->id == NK_TYPE_STRING) ||
+	            element->id == NK_TYPE_NULL ||
 	            (nk_type_is_integer(element->id) && nk_type_is_numeric(dtype->id)) ||
 	            (nk_type_is_float(element->id) && nk_type_is_float(dtype->id)) ||
 	            (element->id == dtype->id && nk_supertype(element, dtype) == dtype);
@@ -97,7 +98,8 @@ static nk_status bind_search(nk_bind *bind, nk_error *err)
 	const nk_dtype *meet = nk_supertype_of_arguments(&bind->args[0], &bind->args[1], &lossy);
 	if (!meet || nk_type_is_nested(meet->id) ||
 	    ((column->id == NK_TYPE_STRING) != (wanted->id == NK_TYPE_STRING) && column->id != NK_TYPE_NULL &&
-	     wanted->id != NK_TYPE_NULL))
+	     wanted->id != NK_TYPE_NULL) ||
+	    (column != wanted && (nk_type_is_category(column->id) || nk_type_is_category(wanted->id))))
 		return nk_fail(err, NK_INVALID_OPERATION,
 		               "got invalid or ambiguous dtypes: '[%s, %s]' in expression 'search_sorted'",
 		               nk_dtype_short_name(column), nk_dtype_short_name(wanted));

@@ -182,6 +182,7 @@ static nk_status bind_shift(nk_bind *bind, nk_error *err)
 			nk_supertype_of_arguments(&bind->args[0], &bind->args[2], &bind->cast_is_lossy);
 		if (!meet)
 			return nk_supertype_fail(bind->args[0].dtype, bind->args[2].dtype, err);
+		bind->cast_is_lossy |= meet->id == NK_TYPE_ENUM;
 		bind->dtype = bind->casts[0] = bind->casts[2] = meet;
 	}
 	bind->segmented = shift;

@@ -166,6 +166,8 @@ const nk_dtype *nk_supertype(const nk_dtype *a, const nk_dtype *b)
 		const nk_dtype *other = a->id == NK_TYPE_BOOLEAN ? b : a;
 		return nk_type_is_numeric(other->id) && other->id != NK_TYPE_DECIMAL ? other : NULL;
 	}
+	if (nk_type_is_category(a->id) || nk_type_is_category(b->id))
+		return NULL;
 	if (nk_type_is_temporal(a->id) && nk_type_is_temporal(b->id)) {
 		const nk_dtype *meet = of_temporal(a, b);
 		return meet || a->id == NK_TYPE_DURATION ? meet : of_temporal(b, a);
@@ -266,6 +268,10 @@ nk_argument nk_argument_meet(const nk_argument *a, const nk_argument *b, const n
 
 const nk_dtype *nk_supertype_of_arguments(const nk_argument *a, const nk_argument *b, bool *lossy)
 {
+	if (a->literal && a->dtype->id == NK_TYPE_STRING && nk_type_is_category(b->dtype->id))
+		return b->dtype;
+	if (b->literal && b->dtype->id == NK_TYPE_STRING && nk_type_is_category(a->dtype->id))
+		return a->dtype;
 	if (a->is_untyped == b->is_untyped)
 		return nk_supertype(a->dtype, b->dtype);
 	return a->is_untyped ? of_literal(b->dtype, a, lossy) : of_literal(a->dtype, b, lossy);

@@ -404,29 +404,62 @@ class Object(ObjectType):
 
 
 class Categorical(DataType):
-    """Text of few different values; no column has this dtype yet."""
+    """Text of few different values, kept as codes of `categories`: Categories, their name, or None for the global ones.
+
+    Values are ordered by their text.
+    """
 
     _text = "Categorical"
 
+    def __init__(self, categories=None) -> None:
+        from nanuk.datatypes.categories import Categories
+
+        self.categories = categories if isinstance(categories, Categories) else Categories(categories)
+        self._text = self.categories._dtype_text
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is DataTypeClass:
+            return issubclass(other, Categorical) and self.categories.is_global()
+        return isinstance(other, Categorical) and self.categories == other.categories
+
+    def __hash__(self) -> int:
+        return hash((Categorical, self._text))
+
+    def __repr__(self) -> str:
+        return "Categorical" if self.categories.is_global() else f"Categorical({self.categories!r})"
+
 
 class Enum(DataType):
-    """Text of given values; no column has this dtype yet."""
+    """Text of given values, ordered as they are given.
 
-    _text = "Enum"
+    Raises TypeError for what is no text and ValueError for one that occurs twice.
+    """
 
-    def __init__(self, categories: Iterable[str]) -> None:
-        self.categories = list(categories)
+    _text = "Enum[]"
+
+    def __init__(self, categories) -> None:
+        from nanuk.datatypes.categories import enum_categories
+
+        self._categories = enum_categories(categories)
+        self._text = "Enum[" + ", ".join(map(_quoted, self._categories)) + "]"
+
+    @property
+    def categories(self):
+        """The values, as a Series of String."""
+        import nanuk
+
+        return nanuk.Series("category", self._categories, dtype=String)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is DataTypeClass:
             return issubclass(other, Enum)
-        return isinstance(other, Enum) and self.categories == other.categories
+        return isinstance(other, Enum) and self._categories == other._categories
 
     def __hash__(self) -> int:
-        return hash((Enum, tuple(self.categories)))
+        return hash((Enum, self._text))
 
     def __repr__(self) -> str:
-        return f"Enum(categories={self.categories!r})"
+        return f"Enum(categories={list(self._categories)!r})"
 
 
 class List(NestedType):
@@ -560,12 +593,39 @@ _PLAIN = {
 }  # fmt: skip
 
 
+def _parse_quoted(text: str, at: int):
+    """Quoted texts with commas between them from a position on, and where they end."""
+    texts = []
+    while text[at] == '"':
+        parts = []
+        at += 1
+        while text[at] != '"':
+            at += text[at] == "\\"
+            parts.append(text[at])
+            at += 1
+        texts.append("".join(parts))
+        at += 1
+        at += 2 if text[at] == "," else 0
+    return texts, at
+
+
 def _parse(text: str, at: int):
     """The dtype that begins at a position, and where it ends."""
     end = at
-    while end < len(text) and text[end] not in "(){},":
+    while end < len(text) and text[end] not in "(){}[],":
         end += 1
     name = text[at:end]
+    if name == "Enum":
+        texts, end = _parse_quoted(text, end + 1)
+        return Enum(texts), end + 1
+    if name == "Categorical":
+        if end == len(text) or text[end] != "(":
+            return Categorical(), end
+        from nanuk.datatypes.categories import Categories
+
+        texts, end = _parse_quoted(text, end + 1)
+        close = text.index(")", end)
+        return Categorical(Categories(*texts, _PLAIN[text[end:close].strip()])), close + 1
     if end == len(text) or text[end] not in "({" or name in _PLAIN:
         return _PLAIN[name], end
     if name == "List":

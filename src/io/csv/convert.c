@@ -3,6 +3,7 @@
 #include "io/csv/convert.h"
 
 #include "columnar/parse.h"
+#include "func/cast.h"
 #include "io/csv/moment.h"
 
 enum { SECONDS_PER_DAY = 86400 };
@@ -490,6 +491,18 @@ nk_status nk__csv_convert(const nk_csv_conversion *conversion, nk_memory *memory
                           nk_csv_fault *fault, nk_error *err)
 {
 	const nk_dtype *dtype = conversion->dtype;
+	if (nk_type_is_category(dtype->id)) {
+		nk_csv_conversion text = *conversion;
+		NK_AUTO(nk_array) texts = NULL;
+		text.dtype = nk_dtype_of(NK_TYPE_STRING);
+		NK_TRY(nk__csv_convert(&text, memory, fields, n_rows, is_unchecked, scratch, &texts, fault, err));
+		nk_error bad;
+		nk_status status = nk_cast(memory, texts, dtype, (nk_cast_mode){.strict = true}, out, &bad);
+		/* A text that is no category is a field that cannot be read. */
+		return status == NK_OK
+		           ? NK_OK
+		           : nk_fail(err, status == NK_INVALID_OPERATION ? NK_COMPUTE : status, "%s", bad.message);
+	}
 	job j = {.conversion = conversion,
 	         .options = conversion->options,
 	         .loops = NK_ISA_TABLE(nk__csv_loops),

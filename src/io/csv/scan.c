@@ -420,7 +420,8 @@ static nk_status plan_columns(csv_scan *scan, int *n_inputs_max, nk_error *err)
 	for (int i = 0; i < request->n_columns; i++)
 		NK_TRY(want(scan, request->columns[i], -1, &scan->outputs[i], err));
 	for (int i = 0; i < scan->source->schema->n_fields - (scan->source->options.file_paths_name != NULL); i++)
-		scan->has_text |= scan->source->schema->fields[i].dtype->id == NK_TYPE_STRING;
+		scan->has_text |= scan->source->schema->fields[i].dtype->id == NK_TYPE_STRING ||
+		                  nk_type_is_category(scan->source->schema->fields[i].dtype->id);
 	return NK_OK;
 }
 

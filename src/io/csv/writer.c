@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "func/cast.h"
 #include "io/csv/cells.h"
 #include "io/csv/csv.h"
 #include "io/output.h"
@@ -137,7 +138,10 @@ static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
 	nk_status status = NK_OK;
 	for (int i = 0; status == NK_OK && i < sink->n_columns; i++) {
 		nk_array *column = batch->columns[i];
-		if (column->encoding == NK_DICTIONARY)
+		if (nk_type_is_category(column->dtype->id))
+			status = nk_cast(sink->memory, column, nk_dtype_of(NK_TYPE_STRING), (nk_cast_mode){0},
+			                 &sink->arrays[i], err);
+		else if (column->encoding == NK_DICTIONARY)
 			status = nk_array_flatten(sink->memory, column, &sink->arrays[i], err);
 		else
 			sink->arrays[i] = nk_array_ref(column);
@@ -161,7 +165,10 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 	if (!sink->cells || !sink->arrays)
 		return out_of_memory(err);
 	for (int i = 0; i < schema->n_fields; i++) {
-		nk_status status = nk__csv_cells_init(&sink->cells[i], &sink->style, schema->fields[i].dtype, err);
+		const nk_dtype *dtype = schema->fields[i].dtype;
+		if (nk_type_is_category(dtype->id))
+			dtype = nk_dtype_of(NK_TYPE_STRING);
+		nk_status status = nk__csv_cells_init(&sink->cells[i], &sink->style, dtype, err);
 		if (status != NK_OK)
 			return nk_error_context(err, status, "column '%s'", schema->fields[i].name);
 	}
