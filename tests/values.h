@@ -129,7 +129,7 @@ static inline nk_status values_append(nk_builder *builder, const nk_dtype *dtype
 	}
 	if (dtype->id == NK_TYPE_BOOLEAN)
 		return nk_builder_append_boolean(builder, word[0] == 't', err);
-	if (nk_type_is_textual(dtype->id))
+	if (nk_type_is_textual(dtype->id) || nk_type_is_category(dtype->id))
 		return nk_builder_append_bytes(builder, at + 1, end - at - 2, err);
 	if (nk_type_is_float(dtype->id))
 		return nk_builder_append_float(builder, strtod(word, NULL), err);
@@ -149,7 +149,9 @@ static inline nk_status values_read(values_text *text, const nk_dtype *expected,
 	*out = (values_arg){0};
 	if (isupper((unsigned char)*start)) {
 		int depth = 0;
-		for (open = start; *open && (*open != '[' || depth > 0); open++)
+		if (strncmp(start, "Enum[", 5) == 0) /* its own brackets come first */
+			open = strchr(start, ']') + 1;
+		for (; *open && (*open != '[' || depth > 0); open++)
 			depth += *open == '(' ? 1 : *open == ')' ? -1 : 0;
 		char name[128];
 		snprintf(name, sizeof name, "%.*s", (int)(open - start), start);

@@ -19,9 +19,7 @@ def union(items, *, how: str = "vertical", strict: bool | None = None):
 def merge_two_sorted(left, right, keys):
     """Two queries that are both in order of some columns as one that is. Nulls stay on the side where they were."""
     flags = [f"__nulls_first_{i}" for i in range(len(keys))]
-    first_is_null = [
-        _nanuk.col(key)._call("first")._call("is_null").alias(flag) for key, flag in zip(keys, flags)
-    ]
+    first_is_null = [_nanuk.col(key)._call("first")._call("is_null").alias(flag) for key, flag in zip(keys, flags)]
     both = _nanuk.concat([left.with_columns(*first_is_null), right.with_columns(*first_is_null)], "vertical")
     order = []
     for key, flag in zip(keys, flags):

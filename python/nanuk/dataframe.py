@@ -564,8 +564,7 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
         if self._names != other._names or self.shape != other.shape:
             return False
         return all(
-            mine.equals(theirs, null_equal=null_equal)
-            for mine, theirs in zip(self.get_columns(), other.get_columns())
+            mine.equals(theirs, null_equal=null_equal) for mine, theirs in zip(self.get_columns(), other.get_columns())
         )
 
     def n_chunks(self, strategy: str = "first"):

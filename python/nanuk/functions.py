@@ -99,7 +99,9 @@ def _in_zone(expr, value, dtype) -> Expr:
     own = getattr(value, "tzinfo", None)
     if own is None:
         local = expr._call("cast", dtype=_Dtype(type(dtype)(dtype.time_unit)))
-        return local.dt.replace_time_zone(dtype.time_zone, ambiguous="latest" if getattr(value, "fold", 0) else "earliest")
+        return local.dt.replace_time_zone(
+            dtype.time_zone, ambiguous="latest" if getattr(value, "fold", 0) else "earliest"
+        )
     if str(own) != dtype.time_zone:
         msg = f"time zone of dtype ({dtype.time_zone!r}) differs from time zone of value ({own!r})"
         raise TypeError(msg)

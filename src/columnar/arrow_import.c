@@ -604,30 +604,6 @@ static int64_t code_at(const void *codes, char format, int64_t i)
 	}
 }
 
-/* Codes of a foreign dictionary to those of our categories: entry by entry, then row by row. */
-static nk_status import_categories(const part *from, const nk_array *entries, const uint32_t *foreign,
-                                   nk_buffer *validity, nk_array **out, nk_error *err)
-{
-	NK_AUTO(nk_buffer) mask = validity;
-	NK_AUTO(nk_buffer) map = NULL;
-	NK_AUTO(nk_buffer) values = NULL;
-	int width = nk_physical_size(from->dtype->physical);
-	NK_TRY(nk_buffer_new(from->memory, entries->n_rows * (int64_t)sizeof(uint32_t), &map, err));
-	NK_TRY(nk_buffer_new_zeroed(from->memory, from->n_rows * width, &values, err));
-	uint32_t *codes = (uint32_t *)(void *)map->bytes;
-	NK_TRY(nk_categories_encode(from->dtype->categories, entries->values, entries->heap, entries->validity,
-	                            entries->n_rows, codes, err));
-	for (int64_t i = 0; i < from->n_rows; i++) {
-		if (!nk_bitmap_get(mask->bytes, i))
-			continue;
-		if (codes[foreign[i]] == NK_CATEGORY_NONE)
-			return bad(from, err, "a text is no category of the Enum");
-		memcpy(values->bytes + i * width, &codes[foreign[i]], (size_t)width); /* the low bytes come first */
-	}
-	return nk_array_new_flat(from->dtype, from->dtype->physical, from->n_rows, NK_STEAL(values),
-	                         NK_STEAL(mask), -1, NULL, out, err);
-}
-
 /* A dictionary of strings is not ours to keep (it may hold nulls and repeat itself), so it is flattened. */
 static nk_status import_dictionary(const part *from, nk_array **out, nk_error *err)
 {
@@ -670,7 +646,8 @@ static nk_status import_dictionary(const part *from, nk_array **out, nk_error *e
 		nk_bitmap_put(validity->bytes, i, valid && nk_array_is_valid(entries, code));
 	}
 	if (nk_type_is_category(from->dtype->id))
-		return import_categories(from, entries, to, NK_STEAL(validity), out, err);
+		return nk_categories_recode(from->memory, from->dtype, entries, to, from->n_rows, NK_STEAL(validity),
+		                            out, err);
 	n_nulls = from->n_rows - nk_bitmap_count(validity->bytes, 0, from->n_rows);
 	NK_TRY(nk_array_with_validity(entries, NULL, 0, &plain, err));
 	NK_TRY(nk_array_new_dictionary(NK_STEAL(plain), from->n_rows, NK_STEAL(codes), NK_STEAL(validity),

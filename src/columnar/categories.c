@@ -295,3 +295,28 @@ nk_status nk_categories_texts(nk_categories *c, nk_array **out, nk_error *err)
 	*out = texts;
 	return NK_OK;
 }
+
+nk_status nk_categories_recode(nk_memory *memory, const nk_dtype *dtype, const nk_array *entries,
+                               const uint32_t *codes, int64_t n_rows, nk_buffer *validity, nk_array **out,
+                               nk_error *err)
+{
+	NK_AUTO(nk_buffer) mask = validity;
+	NK_AUTO(nk_buffer) map = NULL;
+	NK_AUTO(nk_buffer) values = NULL;
+	int width = nk_physical_size(dtype->physical);
+	NK_TRY(nk_buffer_new(memory, entries->n_rows * (int64_t)sizeof(uint32_t), &map, err));
+	NK_TRY(nk_buffer_new_zeroed(memory, n_rows * width, &values, err));
+	uint32_t *own = (uint32_t *)(void *)map->bytes;
+	NK_TRY(nk_categories_encode(dtype->categories, entries->values, entries->heap, entries->validity,
+	                            entries->n_rows, own, err));
+	for (int64_t i = 0; i < n_rows; i++) {
+		if (mask && !nk_bitmap_get(mask->bytes, i))
+			continue;
+		uint32_t code = own[codes[i]];
+		if (code == NK_CATEGORY_NONE)
+			return nk_fail(err, NK_COMPUTE, "a text is no category of the Enum");
+		memcpy(values->bytes + i * width, &code, (size_t)width); /* the low bytes come first */
+	}
+	return nk_array_new_flat(dtype, dtype->physical, n_rows, NK_STEAL(values), NK_STEAL(mask), -1, NULL, out,
+	                         err);
+}

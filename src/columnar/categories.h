@@ -33,6 +33,12 @@ NK_MUST_CHECK nk_status nk_categories_encode(nk_categories *categories, const nk
 /* All texts as a flat array of String, by code. Owned by the caller. */
 NK_MUST_CHECK nk_status nk_categories_texts(nk_categories *categories, nk_array **out, nk_error *err);
 
+/* Rows of a Categorical or Enum from codes into other entries (flat String): entry by entry, then row by row. Takes over
+ * validity (NULL: all valid). Fails with NK_COMPUTE for a text that an Enum lacks. */
+NK_MUST_CHECK nk_status nk_categories_recode(nk_memory *memory, const nk_dtype *dtype,
+                                             const nk_array *entries, const uint32_t *codes, int64_t n_rows,
+                                             nk_buffer *validity, nk_array **out, nk_error *err);
+
 static inline uint64_t nk_category_code(const nk_array *array, int64_t i)
 {
 	switch (array->physical) {

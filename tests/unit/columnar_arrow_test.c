@@ -7,6 +7,7 @@
 
 #include "columnar/arrow.h"
 #include "columnar/builder.h"
+#include "columnar/categories.h"
 #include "expect.h"
 
 /* ---- Foreign arrays that live on the stack; n_released counts their release calls ---- */
@@ -45,6 +46,9 @@ static nk_status import(nk_memory *memory, const char *format, int64_t length, i
 static bool is_text(const nk_array *array, int64_t row, const char *text)
 {
 	nk_scalar scalar = nk_scalar_read(array, row);
+	if (!scalar.is_null && nk_type_is_category(array->dtype->id))
+		scalar.bytes =
+			nk_categories_text(array->dtype->categories, (uint64_t)scalar.integer, &scalar.n_bytes);
 	return !scalar.is_null && scalar.n_bytes == (int64_t)strlen(text) &&
 	       memcmp(scalar.bytes, text, (size_t)scalar.n_bytes) == 0;
 }

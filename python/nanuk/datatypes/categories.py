@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 from nanuk.datatypes import DataType, DataTypeClass, UInt8, UInt16, UInt32, _quoted
 
 
@@ -33,6 +31,8 @@ class Categories:
     @staticmethod
     def random(namespace: str = "", physical=UInt32) -> Categories:
         """A new set under a random name."""
+        import uuid
+
         return Categories(str(uuid.uuid4()), namespace, physical)
 
     @property

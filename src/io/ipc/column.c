@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columnar/categories.h"
 #include "io/csv/kernels.h"
 
 enum {
@@ -444,6 +445,12 @@ nk_status nk__ipc_convert_codes(nk_memory *memory, const nk_ipc_field *field, co
 	schema.dictionary = NULL;
 	NK_TRY(convert(memory, &schema, 0, whole, offset, n_rows, let_go, owner, &codes, err));
 	NK_TRY(combine(memory, codes, entries, &encoded, err));
+	if (nk_type_is_category(field->dtype->id)) {
+		if (encoded->encoding == NK_CONSTANT)
+			return nk_array_new_null(memory, field->dtype, n_rows, out, err);
+		return nk_categories_recode(memory, field->dtype, encoded->dictionary, encoded->values, n_rows,
+		                            nk_buffer_ref(encoded->validity_buffer), out, err);
+	}
 	if (keeps_codes)
 		*out = NK_STEAL(encoded);
 	else

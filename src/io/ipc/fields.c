@@ -2,6 +2,8 @@
  * what record batches need beside them is decided here. */
 #include "io/ipc/fields.h"
 
+#include "columnar/arrow_category.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +284,25 @@ static nk_status read_children(parser *p, nk_fb_table table, int depth, nk_ipc_f
 
 static void release_schema(void *schema) { ((struct ArrowSchema *)schema)->release(schema); }
 
+/* Which categories a dictionary of text is: told by the field's metadata, which conversions get as well. */
+static nk_status read_category(parser *p, nk_fb_table table, nk_ipc_field *out, nk_error *err)
+{
+	nk_fb_vector pairs = nk__fb_vector(table, 6, 4);
+	const nk_dtype *found = NULL;
+	for (int64_t i = 0; i < pairs.n && !found; i++) {
+		nk_fb_table pair = nk__fb_table_at(pairs, i);
+		const char *key = nk__fb_string(pair, 0), *value = nk__fb_string(pair, 1);
+		if (key && value)
+			found = nk__arrow_category(key, (int64_t)strlen(key), value, (int64_t)strlen(value));
+	}
+	out->dtype = found ? found : nk_dtype_categorical("", "", NK_PHYSICAL_U32);
+	if (!out->dtype)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
+	NK_TEXT(metadata);
+	NK_TRY(nk__arrow_category_metadata(out->dtype, &metadata, err));
+	return nk_arena_string(p->arena, metadata.bytes, metadata.n_bytes, &out->arrow.metadata, err);
+}
+
 /* A dictionary-encoded field: `out` has the type of the values, which moves out of the way of the codes. */
 static nk_status make_codes(parser *p, nk_fb_table encoding, nk_ipc_field *out, nk_error *err)
 {
@@ -338,6 +359,8 @@ static nk_status read_field(parser *p, nk_fb_table table, int depth, nk_ipc_fiel
 	nk_fb_table encoding = nk__fb_table(table, 4);
 	if (encoding.in) {
 		NK_TRY(make_codes(p, encoding, out, err));
+		if (out->dtype->id == NK_TYPE_STRING)
+			NK_TRY(read_category(p, table, out, err));
 		count_parts(out);
 	}
 	return table.in->is_bad ? damaged(err) : NK_OK;

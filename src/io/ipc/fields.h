@@ -23,7 +23,7 @@ typedef enum nk_ipc_layout {
 typedef struct nk_ipc_field nk_ipc_field;
 struct nk_ipc_field {
 	struct ArrowSchema arrow; /* borrowed by conversions, never released */
-	const nk_dtype *dtype;    /* of the values when dictionary-encoded */
+	const nk_dtype *dtype;    /* of the values when dictionary-encoded; of text: a Categorical or Enum */
 	nk_ipc_layout layout;
 	int n_bytes_each;
 	int n_bytes_swapped; /* of the words that values consist of, for the other byte order; 0: bytes */

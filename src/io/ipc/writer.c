@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columnar/categories.h"
 #include "io/ipc/body.h"
 #include "io/ipc/ipc.h"
 #include "io/ipc/schema_write.h"
 #include "io/output.h"
 
 enum { ROWS_DEFAULT = 122880, PIECES_AT_ONCE = 512 };
-enum { HEADER_BATCH = 3 };
+enum { HEADER_DICTIONARY = 2, HEADER_BATCH = 3 };
 
 static const char magic[8] = "ARROW1";
 
@@ -28,6 +29,11 @@ typedef struct ipc_sink {
 	nk_array **parts;
 	int64_t n_batches, batches_capacity;
 	written *batches;
+	int64_t n_categories; /* dictionaries, by id: their dtypes and how many texts of each are in the file */
+	const nk_dtype **categories;
+	int64_t *n_texts;
+	int64_t n_dictionaries, dictionaries_capacity;
+	written *dictionaries;
 	char *path;
 	nk_output *output; /* NULL: not open */
 } ipc_sink;
@@ -44,10 +50,9 @@ static nk_status put(ipc_sink *sink, const void *bytes, int64_t n, nk_error *err
 	return nk__output_put(sink->output, bytes, n, err);
 }
 
-static nk_status put_body(ipc_sink *sink, nk_error *err)
+static nk_status put_body(ipc_sink *sink, const nk_ipc_body *body, nk_error *err)
 {
 	static const char zeros[NK_IPC_ALIGNMENT];
-	const nk_ipc_body *body = &sink->body;
 	struct iovec pieces[PIECES_AT_ONCE];
 	int n = 0;
 	for (int64_t i = 0; i < body->n_buffers; i++) {
@@ -98,10 +103,10 @@ static nk_status put_schema(ipc_sink *sink, nk_error *err)
 	return put_message(sink, &text, &n_metadata, err);
 }
 
-static void describe_batch(const nk_ipc_body *body, int64_t n_rows, nk_text *text)
+/* A RecordBatch as field `field` of the table `owner`. */
+static void describe_batch(const nk_ipc_body *body, int64_t n_rows, int64_t owner, int field, nk_text *text)
 {
 	enum { LZ4 = 0, ZSTD = 1, PAIR_BYTES = 16 };
-	int64_t message = begin_message(text, HEADER_BATCH, body->n_bytes);
 	nk_fb_field fields[5] = {{0, 8, n_rows}, NK_FB_REFERENCE(1), NK_FB_REFERENCE(2)};
 	int n_fields = 3;
 	if (body->codec != NK_CODEC_NONE)
@@ -109,7 +114,7 @@ static void describe_batch(const nk_ipc_body *body, int64_t n_rows, nk_text *tex
 	if (body->n_variadic > 0)
 		fields[n_fields++] = NK_FB_REFERENCE(4);
 	int64_t table = nk__fb_put_table(text, fields, n_fields);
-	nk__fb_link(text, message, 2, table);
+	nk__fb_link(text, owner, field, table);
 	int64_t nodes = nk__fb_put_vector(text, body->n_nodes, PAIR_BYTES, 8);
 	nk__fb_link(text, table, 1, nodes);
 	for (int64_t i = 0; i < body->n_nodes; i++) {
@@ -140,10 +145,61 @@ static nk_status put_batch(ipc_sink *sink, int64_t n_rows, nk_error *err)
 	NK_TRY(NK_GROW(sink->memory, &sink->batches, &sink->batches_capacity, sink->n_batches + 1, err));
 	written *batch = &sink->batches[sink->n_batches];
 	*batch = (written){.offset = nk__output_position(sink->output), .n_body = sink->body.n_bytes};
-	describe_batch(&sink->body, n_rows, &text);
+	describe_batch(&sink->body, n_rows, begin_message(&text, HEADER_BATCH, sink->body.n_bytes), 2, &text);
 	NK_TRY(put_message(sink, &text, &batch->n_metadata, err));
-	NK_TRY(put_body(sink, err));
+	NK_TRY(put_body(sink, &sink->body, err));
 	sink->n_batches++;
+	return NK_OK;
+}
+
+/* ---- Dictionaries ---- */
+
+/* Texts of a dictionary from number `from` on; those that come later than others extend them. */
+static nk_status put_texts(ipc_sink *sink, int64_t id, nk_array *texts, bool is_delta, nk_ipc_body *body,
+                           nk_error *err)
+{
+	NK_TEXT(text);
+	struct ArrowArray exported = {0};
+	NK_TRY(NK_GROW(sink->memory, &sink->dictionaries, &sink->dictionaries_capacity, sink->n_dictionaries + 1,
+	               err));
+	NK_TRY(nk_array_to_arrow(sink->memory, texts, &exported, err));
+	nk_status status = nk__ipc_body_add(body, &exported, texts->dtype, err);
+	written *place = &sink->dictionaries[sink->n_dictionaries];
+	if (status == NK_OK) {
+		*place = (written){.offset = nk__output_position(sink->output), .n_body = body->n_bytes};
+		int64_t message = begin_message(&text, HEADER_DICTIONARY, body->n_bytes);
+		nk_fb_field fields[] = {{0, 8, id}, NK_FB_REFERENCE(1), {2, 1, is_delta}};
+		int64_t table = nk__fb_put_table(&text, fields, NK_COUNT(fields));
+		nk__fb_link(&text, message, 2, table);
+		describe_batch(body, texts->n_rows, table, 1, &text);
+		status = put_message(sink, &text, &place->n_metadata, err);
+	}
+	if (status == NK_OK)
+		status = put_body(sink, body, err);
+	sink->n_dictionaries += status == NK_OK;
+	exported.release(&exported);
+	return status;
+}
+
+/* What categories have gained since they were written last. */
+static nk_status put_dictionaries(ipc_sink *sink, nk_error *err)
+{
+	for (int64_t id = 0; id < sink->n_categories; id++) {
+		NK_AUTO(nk_array) texts = NULL;
+		NK_AUTO(nk_array) new = NULL;
+		NK_TRY(nk_categories_texts(sink->categories[id]->categories, &texts, err));
+		bool is_delta = sink->n_texts[id] >= 0;
+		int64_t from = is_delta ? sink->n_texts[id] : 0;
+		if (is_delta && from == texts->n_rows)
+			continue;
+		NK_TRY(nk_array_slice(sink->memory, texts, from, texts->n_rows - from, &new, err));
+		nk_ipc_body body = {
+			.memory = sink->memory, .codec = sink->body.codec, .uses_views = sink->uses_views};
+		nk_status status = put_texts(sink, id, new, is_delta, &body, err);
+		nk__ipc_body_release(&body);
+		NK_TRY(status);
+		sink->n_texts[id] = texts->n_rows;
+	}
 	return NK_OK;
 }
 
@@ -156,14 +212,17 @@ static nk_status put_footer(ipc_sink *sink, nk_error *err)
 	nk__fb_begin(&text);
 	int64_t footer = nk__fb_put_table(&text, fields, NK_COUNT(fields));
 	nk__fb_link(&text, footer, 1, nk__ipc_put_schema(&text, sink->schema, sink->uses_views));
-	nk__fb_link(&text, footer, 2, nk__fb_put_vector(&text, 0, BLOCK_BYTES, 8));
-	int64_t blocks = nk__fb_put_vector(&text, sink->n_batches, BLOCK_BYTES, 8);
-	nk__fb_link(&text, footer, 3, blocks);
-	for (int64_t i = 0; i < sink->n_batches; i++) {
-		int64_t place = blocks + 4 + BLOCK_BYTES * i;
-		nk__fb_set64(&text, place, sink->batches[i].offset);
-		nk__fb_set64(&text, place + 8, sink->batches[i].n_metadata);
-		nk__fb_set64(&text, place + 16, sink->batches[i].n_body);
+	const written *const places[] = {sink->dictionaries, sink->batches};
+	const int64_t counts[] = {sink->n_dictionaries, sink->n_batches};
+	for (int k = 0; k < 2; k++) {
+		int64_t blocks = nk__fb_put_vector(&text, counts[k], BLOCK_BYTES, 8);
+		nk__fb_link(&text, footer, 2 + k, blocks);
+		for (int64_t i = 0; i < counts[k]; i++) {
+			int64_t place = blocks + 4 + BLOCK_BYTES * i;
+			nk__fb_set64(&text, place, places[k][i].offset);
+			nk__fb_set64(&text, place + 8, places[k][i].n_metadata);
+			nk__fb_set64(&text, place + 16, places[k][i].n_body);
+		}
 	}
 	NK_TRY(nk_text_finish(&text, err));
 	uint32_t n = (uint32_t)text.n_bytes;
@@ -202,7 +261,7 @@ static nk_status flush(ipc_sink *sink, nk_error *err)
 	struct ArrowArray *arrays = calloc((size_t)n_columns + 1, sizeof *arrays);
 	if (!arrays)
 		return out_of_memory(err);
-	nk_status status = NK_OK;
+	nk_status status = put_dictionaries(sink, err);
 	for (int i = 0; status == NK_OK && i < n_columns; i++)
 		status = add_column(sink, i, &arrays[i], err);
 	if (status == NK_OK)
@@ -264,6 +323,13 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 	ipc_sink *sink = (ipc_sink *)base;
 	sink->memory = sink->body.memory = nk_memory_ref(memory);
 	NK_TRY(nk_schema_new(schema->fields, schema->n_fields, &sink->schema, err));
+	size_t n = (size_t)nk__ipc_dictionaries(schema, NULL);
+	sink->categories = calloc(n + 1, sizeof(nk_dtype *));
+	sink->n_texts = malloc((n + 1) * sizeof *sink->n_texts);
+	if (!sink->categories || !sink->n_texts)
+		return out_of_memory(err);
+	memset(sink->n_texts, 0xff, (n + 1) * sizeof *sink->n_texts); /* -1: none yet */
+	sink->n_categories = nk__ipc_dictionaries(schema, sink->categories);
 	NK_TRY(nk__output_open(sink->path, NK_OUTPUT_PLAIN, -1, &sink->output, err));
 	if (!sink->is_stream)
 		NK_TRY(put(sink, magic, sizeof magic, err));
@@ -276,6 +342,8 @@ static nk_status sink_finish(nk_sink *base, nk_error *err)
 	ipc_sink *sink = (ipc_sink *)base;
 	if (sink->n_rows > 0)
 		NK_TRY(flush(sink, err));
+	if (sink->n_batches == 0)
+		NK_TRY(put_dictionaries(sink, err));
 	NK_TRY(put(sink, end, sizeof end, err));
 	if (!sink->is_stream)
 		NK_TRY(put_footer(sink, err));
@@ -289,10 +357,15 @@ static void sink_free(nk_sink *base)
 	if (sink->schema)
 		drop_parts(sink);
 	nk__ipc_body_release(&sink->body);
-	if (sink->memory)
+	if (sink->memory) {
 		nk_free(sink->memory, sink->batches, sink->batches_capacity * (int64_t)sizeof *sink->batches);
+		nk_free(sink->memory, sink->dictionaries,
+		        sink->dictionaries_capacity * (int64_t)sizeof *sink->dictionaries);
+	}
 	nk_memory_unref(sink->memory);
 	nk_schema_unref(sink->schema);
+	free(sink->categories);
+	free(sink->n_texts);
 	free(sink->parts);
 	free(sink->path);
 	free(sink);
