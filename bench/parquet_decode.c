@@ -84,7 +84,7 @@ int main(int n_arguments, char **arguments)
 	NK_AUTO(nk_memory) memory = nk_memory_new(NULL, INT64_MAX);
 	const char *path = arguments[1];
 	NK_AUTO(nk_source) source = NULL;
-	if (!memory || nk_parquet_source_new(memory, &path, 1, &source, &err) != NK_OK)
+	if (!memory || nk_parquet_source_new(memory, &path, 1, NULL, &source, &err) != NK_OK)
 		return fail(&err);
 	return bench(source, memory, n_arguments - 2, arguments + 2, &err) == NK_OK ? 0 : fail(&err);
 }

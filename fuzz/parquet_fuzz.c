@@ -9,7 +9,7 @@ static nk_status read_all(nk_memory *memory, const char *path, nk_error *err)
 {
 	enum { COLUMNS_MAX = 64 };
 	NK_AUTO(nk_source) source = NULL;
-	NK_TRY(nk_parquet_source_new(memory, &path, 1, &source, err));
+	NK_TRY(nk_parquet_source_new(memory, &path, 1, NULL, &source, err));
 	const nk_schema *schema;
 	NK_TRY(source->ops->schema(source, &schema, err));
 	for (int column = 0; column < schema->n_fields && column < COLUMNS_MAX; column++) {

@@ -327,9 +327,19 @@ NK_API nk_status nk_series_to_text(nk_series *series, const nk_format_options *o
 
 typedef struct nk_plan nk_plan;
 
+/* How Parquet files are read; zero is the default everywhere. All of it is copied. */
 typedef struct nk_scan_parquet_options {
 	int64_t size;
-	const char *row_index_name; /* NULL: none */
+	bool no_glob;
+	const char *const *schema_names, *const *schema_dtypes; /* of all columns; NULL: the first file's */
+	int n_schema;
+	bool insert_missing_columns, ignore_extra_columns; /* of files against the schema */
+	int hive_partitioning; /* columns of folders "key=value". 0: where the path is one folder, 1: yes, -1: no */
+	const char *const *hive_names, *const *hive_dtypes; /* of some of these columns; others are inferred */
+	int n_hive_schema;
+	bool no_hive_dates;             /* dates in folders stay String */
+	const char *include_file_paths; /* one more column with the path of a row's file; NULL: none */
+	const char *row_index_name;     /* NULL: none */
 	int64_t row_index_offset;
 	int64_t n_rows; /* 0: all, n: n - 1 rows at most */
 } nk_scan_parquet_options;
@@ -497,8 +507,11 @@ NK_API nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimiz
 
 typedef struct nk_sink_parquet_options {
 	int64_t size;
-	const char *compression; /* NULL: "zstd"; "snappy", "lz4", "uncompressed" */
-	int64_t row_group_rows;  /* 0: 122880 */
+	const char *compression; /* NULL: "zstd"; "snappy", "gzip", "brotli", "lz4", "uncompressed" */
+	bool has_level;          /* compression_level counts; else the usual one */
+	int compression_level;
+	bool no_statistics;     /* neither bounds nor null counts nor page index */
+	int64_t row_group_rows; /* 0: 122880 */
 } nk_sink_parquet_options;
 NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
                                       nk_error *err);

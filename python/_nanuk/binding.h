@@ -186,7 +186,6 @@ bool py_buffer_type_init(void);
 
 /* Both let the GIL go and see to it that Ctrl-C ends the query. NULL with an exception. */
 nk_frame *py_collect(nk_plan *plan, uint32_t skip, int64_t memory_limit);
-bool py_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options);
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip);
 
 /* ---- options.c: options by name ---- */
@@ -225,6 +224,7 @@ extern PyMethodDef py_plan_functions[]; /* scan_parquet, concat */
 extern PyMethodDef py_csv_functions[];
 extern PyMethodDef py_ipc_functions[];
 extern PyMethodDef py_json_functions[];
+extern PyMethodDef py_parquet_functions[];
 extern PyMethodDef py_sql_functions[];
 extern PyMethodDef py_expr_functions[]; /* col, lit, call, ... */
 

@@ -251,6 +251,7 @@ PyMODINIT_FUNC PyInit__nanuk(void)
 	            PyModule_AddFunctions(module, py_csv_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_ipc_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_json_functions) == 0 &&
+	            PyModule_AddFunctions(module, py_parquet_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_sql_functions) == 0 &&
 	            PyModule_AddStringConstant(module, "version", nk_version()) == 0;
 	if (!good)

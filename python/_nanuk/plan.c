@@ -306,20 +306,6 @@ static PyObject *plan_explain(PyObject *self, PyObject *args)
 	return text ? py_text(text) : NULL;
 }
 
-static PyObject *plan_sink_parquet(PyObject *self, PyObject *args)
-{
-	const char *path;
-	long long row_group_rows = 0;
-	nk_sink_parquet_options options = NK_OPTIONS(nk_sink_parquet_options);
-	nk_plan *plan = handle_of(self);
-	if (!plan || !PyArg_ParseTuple(args, "szL", &path, &options.compression, &row_group_rows))
-		return NULL;
-	options.row_group_rows = row_group_rows;
-	if (!py_sink_parquet(plan, path, &options))
-		return NULL;
-	Py_RETURN_NONE;
-}
-
 static PyObject *plan_serialise(PyObject *self, PyObject *unused)
 {
 	(void)unused;
@@ -372,7 +358,6 @@ static PyMethodDef plan_methods[] = {
 	{"_collect", plan_collect, METH_VARARGS, "skipped optimisations, memory limit"},
 	{"_empty", plan_empty, METH_NOARGS, "A frame without rows, of the result's schema."},
 	{"_explain", plan_explain, METH_VARARGS, "format, optimized, analyze, skipped optimisations"},
-	{"_sink_parquet", plan_sink_parquet, METH_VARARGS, "path, compression, rows per group"},
 	{"_serialise", plan_serialise, METH_NOARGS, NULL},
 	{"_set", plan_set, METH_O, NULL},
 	{NULL, NULL, 0, NULL},
@@ -393,29 +378,6 @@ bool py_plan_type_init(PyObject *module)
 }
 
 /* ---- Module functions ---- */
-
-static PyObject *module_scan_parquet(PyObject *module, PyObject *args)
-{
-	(void)module;
-	nk_error err;
-	PyObject *list;
-	long long offset, n_rows;
-	Py_ssize_t n;
-	nk_plan *plan = NULL;
-	nk_scan_parquet_options options = NK_OPTIONS(nk_scan_parquet_options);
-	if (!PyArg_ParseTuple(args, "OzLL", &list, &options.row_index_name, &offset, &n_rows))
-		return NULL;
-	options.row_index_offset = offset;
-	options.n_rows = n_rows;
-	const char **paths = texts_of(list, &n);
-	if (!paths)
-		return NULL;
-	PyThreadState *thread = PyEval_SaveThread();
-	nk_status status = nk_plan_scan_parquet(paths, (int)n, &options, &plan, &err);
-	PyEval_RestoreThread(thread);
-	free(paths);
-	return wrap(status, plan, &err);
-}
 
 static PyObject *module_concat(PyObject *module, PyObject *args)
 {
@@ -456,7 +418,6 @@ static PyObject *module_plan_deserialise(PyObject *module, PyObject *bytes)
 }
 
 PyMethodDef py_plan_functions[] = {
-	{"scan_parquet", module_scan_parquet, METH_VARARGS, "paths, row index name, its offset, n_rows + 1 or 0"},
 	{"concat", module_concat, METH_VARARGS, "plans, how"},
 	{"plan_deserialise", module_plan_deserialise, METH_O, NULL},
 	{NULL, NULL, 0, NULL},

@@ -93,17 +93,6 @@ nk_frame *py_collect(nk_plan *plan, uint32_t skip, int64_t memory_limit)
 	return frame;
 }
 
-bool py_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options)
-{
-	nk_error err;
-	PyThreadState *thread = PyEval_SaveThread();
-	nk_status status = nk_plan_sink_parquet(plan, path, options, &err);
-	PyEval_RestoreThread(thread);
-	if (status != NK_OK)
-		py_raise(&err);
-	return status == NK_OK;
-}
-
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip)
 {
 	nk_error err;

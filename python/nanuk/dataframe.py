@@ -713,7 +713,10 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
         """Write a Parquet file: a path or an open file; see LazyFrame.sink_parquet."""
         from nanuk.io import sink_parquet
 
-        sink_parquet(self._plan(), file, compression=compression, row_group_size=row_group_size, mkdir=mkdir)
+        sink_parquet(
+            self._plan(), file, compression=compression, compression_level=compression_level, statistics=statistics,
+            row_group_size=row_group_size, mkdir=mkdir,
+        )  # fmt: skip
 
     def write_csv(
         self, file=None, *, include_bom: bool = False, compression: str = "uncompressed",

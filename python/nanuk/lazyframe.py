@@ -222,17 +222,21 @@ class LazyFrame(_nanuk.Plan):
     def sink_parquet(
         self, path, *, compression: str | None = "zstd", compression_level: int | None = None, statistics=True,
         row_group_size: int | None = None, data_page_size: int | None = None, maintain_order: bool = True,
-        mkdir: bool = False, lazy: bool = False, engine="auto",
+        storage_options=None, credential_provider="auto", sync_on_close=None, metadata=None, arrow_schema=None,
+        encryption=None, mkdir: bool = False, lazy: bool = False, engine="auto",
         optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS,
     ) -> None:  # fmt: skip
         """Run the query and write the result to a Parquet file, a path or an open file.
 
-        compression: "zstd", "snappy", "lz4" or "uncompressed". Raises ValueError for another, OSError when the file
-        cannot be written.
+        compression: "zstd", "snappy", "gzip", "brotli", "lz4" or "uncompressed", with `compression_level` for those that
+        have levels. Raises ValueError for another and for a level out of range, OSError when the file cannot be written.
         """
         from nanuk.io import sink_parquet
 
-        sink_parquet(self, path, compression=compression, row_group_size=row_group_size, mkdir=mkdir)
+        sink_parquet(
+            self, path, compression=compression, compression_level=compression_level, statistics=statistics,
+            row_group_size=row_group_size, mkdir=mkdir,
+        )  # fmt: skip
 
     def sink_csv(
         self, path, *, include_bom: bool = False, compression: str = "uncompressed",

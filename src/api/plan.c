@@ -50,7 +50,7 @@ nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths, const nk_s
 	options = options ? options : &none;
 	NK_TRY(nk__context_get(&context, err));
 	NK_AUTO(nk_source) source = NULL;
-	NK_TRY(nk_parquet_source_new(context->memory, paths, n_paths, &source, err));
+	NK_TRY(nk_parquet_source_new(context->memory, paths, n_paths, options, &source, err));
 	return scan_plan(source, options->n_rows, options->row_index_name, options->row_index_offset, out, err);
 }
 

@@ -139,17 +139,16 @@ static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
 	static const struct {
 		const char *name;
 		nk_codec codec;
-	} names[] = {{"uncompressed", NK_CODEC_NONE},
-	             {"snappy", NK_CODEC_SNAPPY},
-	             {"zstd", NK_CODEC_ZSTD},
-	             {"lz4", NK_CODEC_LZ4_RAW},
+	} names[] = {{"uncompressed", NK_CODEC_NONE}, {"snappy", NK_CODEC_SNAPPY}, {"zstd", NK_CODEC_ZSTD},
+	             {"gzip", NK_CODEC_GZIP},         {"brotli", NK_CODEC_BROTLI}, {"lz4", NK_CODEC_LZ4_RAW},
 	             {"lz4_raw", NK_CODEC_LZ4_RAW}};
 	for (int i = 0; i < NK_COUNT(names); i++)
 		if (strcmp(names[i].name, name) == 0) {
 			*out = names[i].codec;
 			return NK_OK;
 		}
-	return nk_fail(err, NK_VALUE, "compression must be one of uncompressed, snappy, zstd, lz4, got \"%s\"",
+	return nk_fail(err, NK_VALUE,
+	               "compression must be one of uncompressed, snappy, gzip, brotli, zstd, lz4, got \"%s\"",
 	               name);
 }
 
@@ -166,11 +165,14 @@ static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
 nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
                                nk_error *err)
 {
-	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD};
+	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD, .level = NK_LEVEL_USUAL};
 	if (options) {
+		to.no_statistics = options->no_statistics;
+		to.level = options->has_level ? options->compression_level : NK_LEVEL_USUAL;
 		to.group_rows = options->row_group_rows;
 		if (options->compression)
 			NK_TRY(codec_of(options->compression, &to.codec, err));
+		NK_TRY(nk__codec_check_level(to.codec, to.level, err));
 	}
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_parquet_sink_new(path, &to, &sink, err));

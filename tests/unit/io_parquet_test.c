@@ -99,7 +99,7 @@ static nk_status read_rows(nk_memory *memory, int64_t batch_rows, int64_t offset
 {
 	const char *paths[] = {path};
 	NK_AUTO(nk_source) source = NULL;
-	NK_TRY(nk_parquet_source_new(memory, paths, 1, &source, err));
+	NK_TRY(nk_parquet_source_new(memory, paths, 1, NULL, &source, err));
 	const nk_schema *schema;
 	NK_TRY(source->ops->schema(source, &schema, err));
 	int columns[64], n_columns = schema->n_fields < 64 ? schema->n_fields : 64;

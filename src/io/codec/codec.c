@@ -10,11 +10,13 @@
 #include <zstd.h>
 
 #include "base/cpu.h"
+#include "io/codec/codec_internal.h"
 #include "io/codec/snappy.h"
 
 const char *nk__codec_name(nk_codec codec)
 {
-	static const char *const names[NK_CODEC_N] = {"uncompressed", "snappy", "zstd", "lz4_raw", "lz4"};
+	static const char *const names[NK_CODEC_N] = {"uncompressed", "snappy", "zstd",   "lz4_raw",
+	                                              "lz4",          "gzip",   "brotli", "lz4"};
 	return names[codec];
 }
 
@@ -58,34 +60,6 @@ static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, 
 	return NK_OK;
 }
 
-/* Frames that carry no checksum need no more than a context, which is small. */
-static nk_status decompress_lz4_frame(const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out,
-                                      nk_error *err)
-{
-	LZ4F_dctx *context;
-	if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
-		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an lz4 context");
-	static const LZ4F_decompressOptions_t options = {.stableDst = 1};
-	size_t left = 1;
-	int64_t n_read = 0, n_written = 0;
-	while (left > 0) {
-		size_t n_from = (size_t)(n_in - n_read), n_to = (size_t)(n_out - n_written);
-		left = LZ4F_decompress(context, out + n_written, &n_to, in + n_read, &n_from, &options);
-		n_read += (int64_t)n_from;
-		n_written += (int64_t)n_to;
-		if (LZ4F_isError(left) || (n_from == 0 && n_to == 0))
-			break;
-	}
-	LZ4F_freeDecompressionContext(context);
-	if (left != 0)
-		return nk_fail(err, NK_COMPUTE, "corrupt lz4 frame of %lld bytes: %s", (long long)n_in,
-		               LZ4F_isError(left) ? LZ4F_getErrorName(left) : "it does not end where it should");
-	if (n_written != n_out)
-		return nk_fail(err, NK_COMPUTE, "corrupt lz4 frame: %lld bytes instead of %lld", (long long)n_written,
-		               (long long)n_out);
-	return NK_OK;
-}
-
 nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out, int64_t n_out,
                                nk_error *err)
 {
@@ -107,7 +81,14 @@ nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, int64_t n_in, 
 		    LZ4_decompress_safe((const char *)in, (char *)out, (int)n_in, (int)n_out) == (int)n_out)
 			return NK_OK;
 		break;
-	case NK_CODEC_LZ4_FRAME: return decompress_lz4_frame(in, n_in, out, n_out, err);
+	case NK_CODEC_LZ4_FRAME: return nk__lz4_frame_decompress(in, n_in, out, n_out, err);
+	case NK_CODEC_GZIP: return nk__gzip_decompress(in, n_in, out, n_out, err);
+	case NK_CODEC_BROTLI: return nk__brotli_decompress(in, n_in, out, n_out, err);
+	case NK_CODEC_LZ4_ANY:
+		if (nk__lz4_hadoop_decompress(in, n_in, out, n_out) ||
+		    nk__lz4_frame_decompress(in, n_in, out, n_out, NULL) == NK_OK)
+			return NK_OK;
+		return nk__codec_decompress(NK_CODEC_LZ4_RAW, in, n_in, out, n_out, err);
 	case NK_CODEC_N: break;
 	}
 	return nk_fail(err, NK_COMPUTE, "corrupt %s block of %lld bytes", nk__codec_name(codec), (long long)n_in);
@@ -120,15 +101,18 @@ int64_t nk__codec_bound(nk_codec codec, int64_t n_in)
 	case NK_CODEC_ZSTD: return (int64_t)ZSTD_compressBound((size_t)n_in);
 	case NK_CODEC_LZ4_RAW: return n_in + n_in / 255 + 16;
 	case NK_CODEC_LZ4_FRAME: return (int64_t)LZ4F_compressFrameBound((size_t)n_in, NULL);
+	case NK_CODEC_GZIP: return nk__gzip_bound(n_in);
+	case NK_CODEC_BROTLI: return nk__brotli_bound(n_in);
 	default: return n_in;
 	}
 }
 
-nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out, int64_t *n_out,
-                             nk_error *err)
+nk_status nk__codec_compress(nk_codec codec, int level, const uint8_t *in, int64_t n_in, uint8_t *out,
+                             int64_t *n_out, nk_error *err)
 {
+	enum { ZSTD_LEVEL = 3 };
 	int64_t n_room = nk__codec_bound(codec, n_in);
-	if (n_in > INT_MAX && (codec == NK_CODEC_SNAPPY || codec == NK_CODEC_LZ4_RAW))
+	if (n_in > INT_MAX && (codec == NK_CODEC_SNAPPY || codec == NK_CODEC_LZ4_RAW || codec == NK_CODEC_GZIP))
 		return nk_fail(err, NK_COMPUTE, "a block of %lld bytes is too large to compress", (long long)n_in);
 	switch (codec) {
 	case NK_CODEC_NONE:
@@ -138,7 +122,8 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
 		return NK_OK;
 	case NK_CODEC_SNAPPY: *n_out = nk__snappy_compress(in, n_in, out); return NK_OK;
 	case NK_CODEC_ZSTD: {
-		size_t n = ZSTD_compress(out, (size_t)n_room, in, (size_t)n_in, 3);
+		size_t n = ZSTD_compress(out, (size_t)n_room, in, (size_t)n_in,
+		                         level == NK_LEVEL_USUAL ? ZSTD_LEVEL : level);
 		if (ZSTD_isError(n))
 			return nk_fail(err, NK_COMPUTE, "zstd: %s", ZSTD_getErrorName(n));
 		*n_out = (int64_t)n;
@@ -158,7 +143,22 @@ nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, ui
 		*n_out = (int64_t)n;
 		return NK_OK;
 	}
+	case NK_CODEC_GZIP: return nk__gzip_compress(in, n_in, level, out, n_room, n_out, err);
+	case NK_CODEC_BROTLI: return nk__brotli_compress(in, n_in, level, out, n_room, n_out, err);
+	case NK_CODEC_LZ4_ANY:
 	case NK_CODEC_N: break;
 	}
 	return nk_fail(err, NK_COMPUTE, "unknown codec");
+}
+
+nk_status nk__codec_check_level(nk_codec codec, int level, nk_error *err)
+{
+	int least = codec == NK_CODEC_ZSTD ? -7 : 0, most = codec == NK_CODEC_ZSTD     ? 22
+	                                                    : codec == NK_CODEC_GZIP   ? 10
+	                                                    : codec == NK_CODEC_BROTLI ? 11
+	                                                                               : INT_MAX;
+	if (level != NK_LEVEL_USUAL && (level < least || level > most))
+		return nk_fail(err, NK_VALUE, "%s has compression levels %d to %d, not %d", nk__codec_name(codec),
+		               least, most, level);
+	return NK_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef NK_IO_CODEC_CODEC_H
 #define NK_IO_CODEC_CODEC_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -15,6 +16,9 @@ typedef enum nk_codec {
 	NK_CODEC_ZSTD,
 	NK_CODEC_LZ4_RAW, /* one LZ4 block without a frame */
 	NK_CODEC_LZ4_FRAME,
+	NK_CODEC_GZIP,
+	NK_CODEC_BROTLI,
+	NK_CODEC_LZ4_ANY, /* Hadoop's frame, LZ4's, or none: what Parquet's first "lz4" may be. Only read */
 	NK_CODEC_N,
 } nk_codec;
 
@@ -27,8 +31,13 @@ NK_MUST_CHECK nk_status nk__codec_decompress(nk_codec codec, const uint8_t *in, 
 /* The room that nk__codec_compress needs at most for n_in bytes. */
 int64_t nk__codec_bound(nk_codec codec, int64_t n_in);
 
-/* Compress into out, which has room for nk__codec_bound bytes; *n_out is set to the bytes written. */
-NK_MUST_CHECK nk_status nk__codec_compress(nk_codec codec, const uint8_t *in, int64_t n_in, uint8_t *out,
-                                           int64_t *n_out, nk_error *err);
+enum { NK_LEVEL_USUAL = INT_MIN };
+
+/* Compress into out, which has room for nk__codec_bound bytes; *n_out is set to the bytes written. Codecs without levels
+ * ignore theirs. */
+NK_MUST_CHECK nk_status nk__codec_compress(nk_codec codec, int level, const uint8_t *in, int64_t n_in,
+                                           uint8_t *out, int64_t *n_out, nk_error *err);
+/* Fails with NK_VALUE for a level that the codec does not have. */
+NK_MUST_CHECK nk_status nk__codec_check_level(nk_codec codec, int level, nk_error *err);
 
 #endif

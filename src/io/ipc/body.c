@@ -48,8 +48,8 @@ static nk_status compress(nk_ipc_body *body, nk_ipc_piece *piece, nk_error *err)
 	nk_buffer *packed;
 	int64_t n_raw = piece->n_bytes, n_packed;
 	NK_TRY(make(body, LENGTH_BYTES + nk__codec_bound(body->codec, n_raw), &packed, err));
-	NK_TRY(
-		nk__codec_compress(body->codec, piece->bytes, n_raw, packed->bytes + LENGTH_BYTES, &n_packed, err));
+	NK_TRY(nk__codec_compress(body->codec, NK_LEVEL_USUAL, piece->bytes, n_raw, packed->bytes + LENGTH_BYTES,
+	                          &n_packed, err));
 	memcpy(packed->bytes, &n_raw, LENGTH_BYTES);
 	nk_buffer_shrink(packed, LENGTH_BYTES + n_packed);
 	*piece = (nk_ipc_piece){packed->bytes, LENGTH_BYTES + n_packed};

@@ -224,12 +224,13 @@ static void parse_key_value(nk_thrift *thrift, nk_parquet_metadata *metadata)
 {
 	nk_bytes key = {0}, value = {0};
 	for (nk_thrift_field field = {0}; nk__thrift_next(thrift, &field);) {
-		if (field.id == 1)
-			key = nk__thrift_bytes(thrift, field);
-		else if (field.id == 2)
-			value = nk__thrift_bytes(thrift, field);
-		else
+		/* some writers put numbers here, which are of no use to anybody */
+		if (field.type != NK_THRIFT_BINARY || (field.id != 1 && field.id != 2))
 			nk__thrift_skip(thrift, field.type);
+		else if (field.id == 1)
+			key = nk__thrift_bytes(thrift, field);
+		else
+			value = nk__thrift_bytes(thrift, field);
 	}
 	if (key.n_bytes == 12 && memcmp(key.bytes, "ARROW:schema", 12) == 0)
 		metadata->arrow_schema = value;
@@ -393,6 +394,9 @@ nk_status nk__parquet_codec(int number, nk_codec *out, nk_error *err)
 	switch (number) {
 	case 0: *out = NK_CODEC_NONE; return NK_OK;
 	case 1: *out = NK_CODEC_SNAPPY; return NK_OK;
+	case 2: *out = NK_CODEC_GZIP; return NK_OK;
+	case 4: *out = NK_CODEC_BROTLI; return NK_OK;
+	case 5: *out = NK_CODEC_LZ4_ANY; return NK_OK;
 	case 6: *out = NK_CODEC_ZSTD; return NK_OK;
 	case 7: *out = NK_CODEC_LZ4_RAW; return NK_OK;
 	}

@@ -32,8 +32,11 @@ void nk__page_clear(nk_page *page)
 /* A claim of decompressed bytes that no block of this size can hold is refused before memory is asked for. */
 static nk_status check_ratio(nk_codec codec, int64_t n_in, int64_t n_out, nk_error *err)
 {
-	static const int most[NK_CODEC_N] = {
-		[NK_CODEC_NONE] = 1, [NK_CODEC_SNAPPY] = 22, [NK_CODEC_LZ4_RAW] = 256};
+	static const int most[NK_CODEC_N] = {[NK_CODEC_NONE] = 1,
+	                                     [NK_CODEC_SNAPPY] = 22,
+	                                     [NK_CODEC_LZ4_RAW] = 256,
+	                                     [NK_CODEC_LZ4_ANY] = 256,
+	                                     [NK_CODEC_GZIP] = 1040};
 	if (most[codec] > 0 && n_out > n_in * most[codec] + 64)
 		return nk_fail(err, NK_COMPUTE, "corrupt page header: %lld bytes cannot hold %lld", (long long)n_in,
 		               (long long)n_out);
@@ -318,6 +321,27 @@ static nk_status decode_levels(nk_column_reader *reader, const uint8_t **bytes, 
 	return NK_OK;
 }
 
+/* The same for the deprecated packing: levels of a few bits each, from the highest bit of each byte down. */
+static nk_status unpack_levels(const uint8_t **bytes, int64_t *n_bytes, int most, int64_t n, uint8_t *out,
+                               nk_error *err)
+{
+	int width = most == 0 ? 0 : 32 - __builtin_clz((unsigned)most);
+	int64_t n_used = nk_bitmap_bytes(n * width);
+	if (n_used > *n_bytes)
+		return cut_levels(err);
+	for (int64_t i = 0; i < n; i++) {
+		int level = 0;
+		for (int64_t bit = i * width; bit < (i + 1) * width; bit++)
+			level = level << 1 | ((*bytes)[bit >> 3] >> (7 - (bit & 7)) & 1);
+		if (level > most)
+			return nk_fail(err, NK_COMPUTE, "corrupt page: levels are too deep");
+		out[i] = (uint8_t)level;
+	}
+	*bytes += n_used;
+	*n_bytes -= n_used;
+	return NK_OK;
+}
+
 /* Keep the levels of a nested leaf, and make of them what a flat optional column has: one bit a slot. */
 static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **bytes, int64_t *n_bytes,
                                     nk_error *err)
@@ -328,20 +352,22 @@ static nk_status read_nested_levels(nk_column_reader *reader, const uint8_t **by
 	bool is_v2 = header->type == NK_PAGE_DATA_V2;
 	int64_t n = page->n_rows, n_known = reader->n_levels, n_slots = 0;
 	int deepest = plan->element->definition_max;
-	if (!is_v2 &&
-	    (header->definition_encoding == NK_ENCODING_BIT_PACKED ||
-	     (header->repetition_encoding == NK_ENCODING_BIT_PACKED && plan->element->repetition_max > 0)))
-		return nk_fail(err, NK_COMPUTE,
-		               "the deprecated packing of levels is not supported in nested columns");
 	NK_TRY(NK_GROW(reader->memory, &reader->definitions, &reader->definitions_capacity, n_known + n, err));
 	NK_TRY(NK_GROW(reader->memory, &reader->repetitions, &reader->repetitions_capacity, n_known + n, err));
 	uint8_t *definitions = reader->definitions + n_known;
-	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_repetition_bytes : -1,
-	                     plan->element->repetition_max, n, reader->repetitions + n_known, err));
+	if (!is_v2 && header->repetition_encoding == NK_ENCODING_BIT_PACKED)
+		NK_TRY(unpack_levels(bytes, n_bytes, plan->element->repetition_max, n, reader->repetitions + n_known,
+		                     err));
+	else
+		NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_repetition_bytes : -1,
+		                     plan->element->repetition_max, n, reader->repetitions + n_known, err));
 	if (is_v2 && header->n_repetition_bytes == 0) /* every entry is a row */
 		memset(reader->repetitions + n_known, 0, (size_t)n);
-	NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_definition_bytes : -1, deepest, n,
-	                     definitions, err));
+	if (!is_v2 && header->definition_encoding == NK_ENCODING_BIT_PACKED)
+		NK_TRY(unpack_levels(bytes, n_bytes, deepest, n, definitions, err));
+	else
+		NK_TRY(decode_levels(reader, bytes, n_bytes, is_v2 ? header->n_definition_bytes : -1, deepest, n,
+		                     definitions, err));
 	reader->n_levels += n;
 	NK_TRY(nk__block_reserve(reader->memory, &reader->bits, nk_bitmap_bytes(n) + 8, err));
 	memset(reader->bits.bytes, 0, (size_t)nk_bitmap_bytes(n));

@@ -11,9 +11,9 @@ bool nk__group_may_pass(const nk_parquet_file *file, int group, const nk_scan_re
 		const nk_scan_conjunct *conjunct = &request->conjuncts[i];
 		if (conjunct->op == NK_TEST_NONE || conjunct->n_columns != 1)
 			continue;
-		const nk_leaf_plan *plan = nk__parquet_plan(file, conjunct->columns[0]);
 		if (!nk__parquet_is_flat(file, conjunct->columns[0]))
 			continue;
+		const nk_leaf_plan *plan = nk__parquet_plan(file, conjunct->columns[0]);
 		const nk_parquet_statistics *s = &g->chunks[plan->leaf].statistics;
 		nk_parquet_bounds bounds =
 			nk__parquet_bounds(plan, s->min, s->max, s->is_deprecated, g->n_rows, s->n_nulls);

@@ -63,12 +63,13 @@ typedef struct parquet_scan {
 	int *places;  /* inputs of all conjuncts, one after another, as positions in wanted */
 	int *outputs; /* of request->columns */
 	int *filters;
+	nk_array **constant_inputs; /* under the lock */
 	worker *workers;
 	/* what is left to hand out */
 	pthread_mutex_t lock;
 	int64_t n_files, file, group, row, n_morsels;
 	int64_t row_start, row_end;
-	bool has_counted_file;
+	bool has_counted_file, file_is_pruned;
 } parquet_scan;
 
 static void close_group(parquet_scan *scan, worker *w)
@@ -90,6 +91,8 @@ static const nk_nested_node *nested_node(const nk_parquet_file *file, int column
 
 static int64_t chunks_bytes(const nk_parquet_file *file, int group, int column)
 {
+	if (file->places[column] < 0)
+		return 0;
 	const nk_nested_node *node = nested_node(file, column);
 	int first = node ? node->first_leaf : nk__parquet_plan(file, column)->leaf,
 		n_leaves = node ? node->n_leaves : 1;
@@ -111,12 +114,63 @@ static int64_t wanted_bytes(const parquet_scan *scan, const nk_parquet_file *fil
 static nk_status check_readable(const parquet_scan *scan, const nk_parquet_file *file, nk_error *err)
 {
 	for (int i = 0; i < scan->n_wanted; i++) {
-		const char *refusal = file->columns.refusals[file->places[scan->wanted[i].column]];
+		int place = file->places[scan->wanted[i].column];
+		const char *refusal = place < 0 ? NULL : file->columns.refusals[place];
 		if (refusal) {
 			nk_fail(err, NK_INVALID_OPERATION, "%s", refusal);
 			return nk_error_context(err, NK_INVALID_OPERATION, "column '%s', %s",
 			                        scan->source->schema->fields[scan->wanted[i].column].name, file->path);
 		}
+	}
+	return NK_OK;
+}
+
+static nk_status constant_column(const parquet_scan *scan, const nk_scalar *value, int64_t n_rows,
+                                 nk_array **out, nk_error *err)
+{
+	if (value->is_null)
+		return nk_array_new_null(scan->request.memory, value->dtype, n_rows, out, err);
+	return nk_array_from_scalar(scan->request.memory, value, n_rows, out, err);
+}
+
+static int64_t file_rows(const nk_parquet_file *file)
+{
+	int64_t n = 0;
+	for (int g = 0; g < file->metadata->n_groups; g++)
+		n += file->metadata->groups[g].n_rows;
+	return n;
+}
+
+/* Whether a conjunct over the file's constants alone shows that no row of it passes. */
+static nk_status test_constants(const parquet_scan *scan, const nk_parquet_file *file, bool *is_pruned,
+                                nk_error *err)
+{
+	const nk_scan_request *request = &scan->request;
+	*is_pruned = false;
+	for (int i = 0; i < request->n_conjuncts && !*is_pruned; i++) {
+		const nk_scan_conjunct *conjunct = &request->conjuncts[i];
+		nk_array **inputs = scan->constant_inputs;
+		NK_AUTO(nk_array) mask = NULL;
+		int n = 0;
+		nk_status status = NK_OK;
+		for (; n < conjunct->n_columns && file->constants[conjunct->columns[n]]; n++)
+			if ((status = constant_column(scan, file->constants[conjunct->columns[n]], 1, &inputs[n], err)) !=
+			    NK_OK)
+				break;
+		bool is_constant = status == NK_OK && n == conjunct->n_columns && n > 0;
+		if (is_constant)
+			status = nk_program_run(conjunct->program, request->memory, inputs, 1, &mask, err);
+		while (n > 0)
+			nk_array_unref(inputs[--n]);
+		NK_TRY(status);
+		if (!is_constant)
+			continue;
+		NK_AUTO(nk_array) flat = NULL;
+		uint32_t chosen[16];
+		int64_t n_chosen;
+		NK_TRY(nk_array_flatten(request->memory, mask, &flat, err));
+		nk_select_rows(flat, 1, chosen, &n_chosen);
+		*is_pruned = n_chosen == 0;
 	}
 	return NK_OK;
 }
@@ -132,11 +186,19 @@ static nk_status hand_out(parquet_scan *scan, worker *w, nk_error *err)
 			scan->has_counted_file = true;
 			nk_count(&counters->n_bytes_file, nk__file_size(file->file));
 			NK_TRY(check_readable(scan, file, err));
+			NK_TRY(test_constants(scan, file, &scan->file_is_pruned, err));
 		}
 		if (scan->group == file->metadata->n_groups) {
 			scan->file++;
 			scan->group = 0;
 			scan->has_counted_file = false;
+			continue;
+		}
+		if (scan->file_is_pruned) {
+			scan->row += file_rows(file);
+			nk_count(&counters->n_groups, file->metadata->n_groups);
+			nk_count(&counters->n_groups_pruned, file->metadata->n_groups);
+			scan->group = file->metadata->n_groups;
 			continue;
 		}
 		int group = (int)scan->group++;
@@ -262,7 +324,8 @@ static nk_status start_outputs(parquet_scan *scan, worker *w, nk_error *err)
 {
 	int n_started = 0;
 	for (int i = 0; i < scan->n_wanted; i++) {
-		if (w->columns[i].is_started || !scan->wanted[i].is_output)
+		if (w->columns[i].is_started || !scan->wanted[i].is_output ||
+		    w->file->places[scan->wanted[i].column] < 0)
 			continue;
 		nk_status status = start_column(scan, w, i, err);
 		if (status != NK_OK)
@@ -285,6 +348,9 @@ static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, in
 	open_column *column = &w->columns[i];
 	if (column->array)
 		return NK_OK;
+	const nk_scalar *constant = w->file->constants[scan->wanted[i].column];
+	if (constant)
+		return constant_column(scan, constant, n_selected, &column->array, err);
 	int64_t ns_start = nk_now_ns(), ns_decompress = column->reader.ns_decompress;
 	nk_status status = column->is_started ? NK_OK : start_column(scan, w, i, err);
 	bool is_nested = column->group;
@@ -549,6 +615,7 @@ static nk_status plan_columns(parquet_scan *scan, nk_error *err)
 		scan->filters[i] = want(scan, request->filters[i].column, request->n_conjuncts + i);
 	for (int i = 0; i < request->n_columns; i++)
 		scan->outputs[i] = want(scan, request->columns[i], -1);
+	NK_TRY(NK_ARENA_NEW(scan->arena, &scan->constant_inputs, n_inputs_max, err));
 	NK_TRY(NK_ARENA_NEW(scan->arena, &scan->workers, request->n_workers, err));
 	for (int i = 0; i < request->n_workers; i++) {
 		worker *w = &scan->workers[i];
@@ -575,8 +642,7 @@ static nk_status plan_slice(parquet_scan *scan, nk_error *err)
 		for (int64_t i = 0; i < scan->n_files; i++) {
 			nk_parquet_file *file;
 			NK_TRY(nk__parquet_file(scan->source, i, &file, err));
-			for (int g = 0; g < file->metadata->n_groups; g++)
-				n_rows += file->metadata->groups[g].n_rows;
+			n_rows += file_rows(file);
 		}
 		scan->row_start = n_rows + request->offset;
 	}

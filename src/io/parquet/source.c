@@ -1,7 +1,8 @@
 /* The source: which files there are, what their footers say.
  *
  * Footers are read once, when something needs them, and kept: the first for the schema, all of them for row counts
- * and statistics, each when a scan comes to it. All files must have the columns of the first, in any order. */
+ * and statistics, each when a scan comes to it. Files must have the columns of the first, in any order, unless options say
+ * otherwise. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,34 +48,102 @@ static nk_status read_footer(nk_parquet_source *source, nk_parquet_file *file, n
 	                                  err);
 }
 
+/* The schema: the first file's columns or those given, of which folders replace some, then folders, then the path. */
+static nk_status make_schema(nk_parquet_source *source, const nk_schema *first, nk_error *err)
+{
+	const nk_parquet_options *options = &source->options;
+	const nk_field *from = options->has_schema ? options->schema : first->fields;
+	int n = options->has_schema ? options->n_schema : first->n_fields;
+	nk_field *fields;
+	NK_TRY(NK_ARENA_NEW(source->arena, &fields, n + source->hive.n_columns + 1, err));
+	if (n > 0)
+		memcpy(fields, from, (size_t)n * sizeof *fields);
+	for (int c = 0; c < source->hive.n_columns; c++) {
+		int at = 0;
+		while (at < n && strcmp(fields[at].name, source->hive.fields[c].name) != 0)
+			at++;
+		n += at == n;
+		fields[at] = source->hive.fields[c];
+	}
+	if (options->file_paths_name)
+		fields[n++] = (nk_field){options->file_paths_name, nk_dtype_of(NK_TYPE_STRING)};
+	return nk_schema_new(fields, n, &source->schema, err);
+}
+
+/* The value of a column that holds one value in a file whatever is in it; NULL: none. */
+static nk_status file_constant(nk_parquet_source *source, const nk_parquet_file *file, int column,
+                               const nk_scalar **out, nk_error *err)
+{
+	const nk_schema *schema = source->schema;
+	const nk_hive *hive = &source->hive;
+	*out = NULL;
+	if (source->options.file_paths_name && column == schema->n_fields - 1) {
+		nk_scalar *path;
+		NK_TRY(NK_ARENA_NEW(source->arena, &path, 1, err));
+		*path = (nk_scalar){.dtype = nk_dtype_of(NK_TYPE_STRING),
+		                    .bytes = file->path,
+		                    .n_bytes = (int64_t)strlen(file->path)};
+		*out = path;
+	}
+	for (int c = 0; c < hive->n_columns; c++)
+		if (strcmp(hive->fields[c].name, schema->fields[column].name) == 0)
+			*out = &hive->values[(file - source->files) * hive->n_columns + c];
+	return NK_OK;
+}
+
+static nk_status missing_column(nk_parquet_source *source, nk_parquet_file *file, int column, nk_error *err)
+{
+	const nk_field *field = &source->schema->fields[column];
+	nk_scalar *null;
+	if (!source->options.insert_missing_columns)
+		return nk_fail(err, source->options.has_schema ? NK_SCHEMA_MISMATCH : NK_COLUMN_NOT_FOUND,
+		               "column '%s' is missing; missing_columns='insert' makes it null", field->name);
+	NK_TRY(NK_ARENA_NEW(source->arena, &null, 1, err));
+	*null = (nk_scalar){.dtype = field->dtype, .is_null = true};
+	file->constants[column] = null;
+	file->places[column] = -1;
+	return NK_OK;
+}
+
+static nk_status refuse_extra_columns(const nk_parquet_source *source, const nk_parquet_file *file,
+                                      nk_error *err)
+{
+	for (int i = 0; i < file->columns.n_columns; i++)
+		if (nk_schema_find(source->schema, file->columns.schema->fields[i].name) < 0)
+			return nk_fail(err, NK_SCHEMA_MISMATCH, "extra column '%s'; extra_columns='ignore' leaves it out",
+			               file->columns.schema->fields[i].name);
+	return NK_OK;
+}
+
 /* Find the source's columns in a file. */
 static nk_status match_columns(nk_parquet_source *source, nk_parquet_file *file, nk_error *err)
 {
 	const nk_schema *schema = source->schema;
 	NK_TRY(NK_ARENA_NEW(source->arena, &file->places, NK_MAX(schema->n_fields, 1), err));
-	if (file->columns.schema == schema) {
-		for (int i = 0; i < schema->n_fields; i++)
-			file->places[i] = i;
-		return NK_OK;
-	}
+	NK_TRY(NK_ARENA_NEW(source->arena, &file->constants, NK_MAX(schema->n_fields, 1), err));
+	if (!source->options.ignore_extra_columns)
+		NK_TRY(refuse_extra_columns(source, file, err));
 	for (int i = 0; i < schema->n_fields; i++) {
 		const nk_field *field = &schema->fields[i];
+		NK_TRY(file_constant(source, file, i, &file->constants[i], err));
+		if (file->constants[i]) {
+			file->places[i] = -1;
+			continue;
+		}
 		bool is_same_place =
 			i < file->columns.n_columns && strcmp(file->columns.schema->fields[i].name, field->name) == 0;
 		int place = is_same_place ? i : nk_schema_find(file->columns.schema, field->name);
-		if (place < 0)
-			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is missing", field->name);
+		if (place < 0) {
+			NK_TRY(missing_column(source, file, i, err));
+			continue;
+		}
 		const nk_dtype *dtype = file->columns.schema->fields[place].dtype;
 		if (dtype != field->dtype)
-			return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is %s here and %s in the first file",
-			               field->name, dtype->text, field->dtype->text);
+			return nk_fail(err, NK_SCHEMA_MISMATCH, "data type mismatch for column '%s': %s here, %s %s",
+			               field->name, dtype->text, field->dtype->text,
+			               source->options.has_schema ? "in the schema" : "in the first file");
 		file->places[i] = place;
 	}
-	if (file->columns.n_columns > schema->n_fields)
-		for (int i = 0; i < file->columns.n_columns; i++)
-			if (nk_schema_find(schema, file->columns.schema->fields[i].name) < 0)
-				return nk_fail(err, NK_SCHEMA_MISMATCH, "column '%s' is not in the first file",
-				               file->columns.schema->fields[i].name);
 	return NK_OK;
 }
 
@@ -93,7 +162,7 @@ static nk_status load_file(nk_parquet_source *source, nk_parquet_file *file, nk_
 	if (status == NK_OK)
 		status = nk__parquet_columns(file->metadata, &file->columns, err);
 	if (status == NK_OK && !source->schema)
-		source->schema = nk_schema_ref(file->columns.schema);
+		status = make_schema(source, file->columns.schema, err);
 	if (status == NK_OK)
 		status = match_columns(source, file, err);
 	if (status != NK_OK) {
@@ -108,11 +177,16 @@ static nk_status expand(nk_parquet_source *source, nk_error *err)
 {
 	if (source->is_expanded)
 		return NK_OK;
-	nk_paths paths = {0};
-	for (int i = 0; i < source->n_patterns; i++)
-		NK_TRY(nk__paths_expand(source->arena, source->patterns[i], ".parquet", &paths, err));
+	nk_paths paths = {.n_paths = source->n_patterns, .paths = source->patterns};
+	if (source->options.expand_globs) {
+		paths = (nk_paths){0};
+		for (int i = 0; i < source->n_patterns; i++)
+			NK_TRY(nk__paths_expand(source->arena, source->patterns[i], ".parquet", &paths, err));
+	}
 	if (paths.n_paths == 0)
 		return nk_fail(err, NK_COMPUTE, "no Parquet files to read");
+	NK_TRY(nk__hive_find(source->arena, &source->options.hive, source->patterns, source->n_patterns, &paths,
+	                     &source->hive, err));
 	NK_TRY(NK_ARENA_NEW(source->arena, &source->files, paths.n_paths, err));
 	for (int64_t i = 0; i < paths.n_paths; i++)
 		source->files[i].path = paths.paths[i];
@@ -260,9 +334,9 @@ static nk_status source_statistics(nk_source *base, int column, nk_column_statis
 		return NK_OK;
 	for (int64_t i = 0; i < n_files; i++) {
 		NK_TRY(nk__parquet_file(source, i, &file, err));
-		const nk_leaf_plan *plan = nk__parquet_plan(file, column);
 		if (!nk__parquet_is_flat(file, column))
 			return NK_OK;
+		const nk_leaf_plan *plan = nk__parquet_plan(file, column);
 		for (int g = 0; g < file->metadata->n_groups; g++) {
 			const nk_row_group *group = &file->metadata->groups[g];
 			const nk_parquet_statistics *statistics = &group->chunks[plan->leaf].statistics;
@@ -305,12 +379,30 @@ static void source_describe(nk_source *base, nk_text *out)
 	pthread_mutex_unlock(&source->lock);
 }
 
+static void put_fields(nk_text *out, const nk_field *fields, int n)
+{
+	nk_wire_put_number(out, (uint64_t)n);
+	for (int i = 0; i < n; i++) {
+		nk_wire_put_string(out, fields[i].name);
+		nk_wire_put_string(out, fields[i].dtype->text);
+	}
+}
+
 static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 {
 	nk_parquet_source *source = (nk_parquet_source *)base;
+	const nk_parquet_options *options = &source->options;
 	nk_wire_put_number(out, (uint64_t)source->n_patterns);
 	for (int i = 0; i < source->n_patterns; i++)
 		nk_wire_put_string(out, source->patterns[i]);
+	nk_wire_put_number(out, (uint64_t)options->expand_globs | (uint64_t)options->has_schema << 1 |
+	                            (uint64_t)options->insert_missing_columns << 2 |
+	                            (uint64_t)options->ignore_extra_columns << 3 |
+	                            (uint64_t)options->hive.parses_no_dates << 4);
+	nk_wire_put_signed(out, options->hive.mode);
+	nk_wire_put_string(out, options->file_paths_name);
+	put_fields(out, options->schema, options->n_schema);
+	put_fields(out, options->hive.schema, options->hive.n_schema);
 	return nk_text_finish(out, err);
 }
 
@@ -325,8 +417,14 @@ static const nk_source_ops source_ops = {
 	.serialise = source_serialise,
 };
 
-nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths, nk_source **out,
-                                nk_error *err)
+static nk_status copy_string(nk_arena *arena, const char *text, const char **out, nk_error *err)
+{
+	*out = NULL;
+	return text ? nk_arena_string(arena, text, (int64_t)strlen(text), out, err) : NK_OK;
+}
+
+/* A source whose patterns and options are still to be filled in. */
+static nk_status make_source(nk_memory *memory, int n_paths, nk_parquet_source **out, nk_error *err)
 {
 	if (n_paths < 1)
 		return nk_fail(err, NK_VALUE, "no paths to read");
@@ -340,29 +438,105 @@ nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int
 	                              .arena = arena,
 	                              .n_patterns = n_paths};
 	NK_TRY(NK_ARENA_NEW(arena, &source->patterns, n_paths, err));
-	for (int i = 0; i < n_paths; i++)
-		NK_TRY(nk_arena_string(arena, paths[i], (int64_t)strlen(paths[i]), &source->patterns[i], err));
 	pthread_mutex_init(&source->lock, NULL);
-	*out = &source->base;
+	*out = source;
 	arena = NULL;
+	return NK_OK;
+}
+
+static nk_status copy_fields(nk_arena *arena, const char *const *names, const char *const *dtypes, int n,
+                             const nk_field **out, nk_error *err)
+{
+	nk_field *fields;
+	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(n, 1), err));
+	for (int i = 0; i < n; i++) {
+		NK_TRY(copy_string(arena, names[i], &fields[i].name, err));
+		NK_TRY(nk_dtype_parse(dtypes[i], &fields[i].dtype, err));
+	}
+	*out = fields;
+	return NK_OK;
+}
+
+static nk_status copy_options(nk_arena *arena, const nk_scan_parquet_options *given, nk_parquet_options *out,
+                              nk_error *err)
+{
+	nk_scan_parquet_options none = NK_OPTIONS(nk_scan_parquet_options);
+	given = given ? given : &none;
+	*out = (nk_parquet_options){.expand_globs = !given->no_glob,
+	                            .has_schema = given->schema_dtypes != NULL,
+	                            .insert_missing_columns = given->insert_missing_columns,
+	                            .ignore_extra_columns = given->ignore_extra_columns,
+	                            .n_schema = given->n_schema,
+	                            .hive = {.mode = given->hive_partitioning,
+	                                     .parses_no_dates = given->no_hive_dates,
+	                                     .n_schema = given->n_hive_schema}};
+	NK_TRY(copy_string(arena, given->include_file_paths, &out->file_paths_name, err));
+	NK_TRY(copy_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema, err));
+	return copy_fields(arena, given->hive_names, given->hive_dtypes, given->n_hive_schema, &out->hive.schema,
+	                   err);
+}
+
+nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths,
+                                const nk_scan_parquet_options *options, nk_source **out, nk_error *err)
+{
+	nk_parquet_source *source;
+	NK_TRY(make_source(memory, n_paths, &source, err));
+	NK_AUTO(nk_source) made = &source->base;
+	for (int i = 0; i < n_paths; i++)
+		NK_TRY(copy_string(source->arena, paths[i], &source->patterns[i], err));
+	NK_TRY(copy_options(source->arena, options, &source->options, err));
+	*out = NK_STEAL(made);
+	return NK_OK;
+}
+
+static nk_status take_string(nk_arena *arena, nk_wire *in, bool may_be_null, const char **out, nk_error *err)
+{
+	const char *text;
+	NK_TRY(nk_wire_string(in, &text, err));
+	if (!text && !may_be_null)
+		return nk_fail(err, NK_COMPUTE, "a serialised Parquet source is damaged");
+	return copy_string(arena, text, out, err);
+}
+
+static nk_status take_fields(nk_arena *arena, nk_wire *in, int *n, const nk_field **out, nk_error *err)
+{
+	int64_t count;
+	nk_field *fields;
+	NK_TRY(nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX), &count, err));
+	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(count, (int64_t)1), err));
+	for (int64_t i = 0; i < count; i++) {
+		const char *dtype;
+		NK_TRY(take_string(arena, in, false, &fields[i].name, err));
+		NK_TRY(take_string(arena, in, false, &dtype, err));
+		NK_TRY(nk_dtype_parse(dtype, &fields[i].dtype, err));
+	}
+	*n = (int)count;
+	*out = fields;
 	return NK_OK;
 }
 
 nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out, nk_error *err)
 {
-	int64_t n;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
-	const char **paths = malloc(((size_t)n + 1) * sizeof *paths);
-	if (!paths)
-		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for paths");
-	nk_status status = NK_OK;
-	for (int64_t i = 0; status == NK_OK && i < n; i++) {
-		status = nk_wire_string(in, &paths[i], err);
-		if (status == NK_OK && !paths[i])
-			status = nk_fail(err, NK_COMPUTE, "a serialised Parquet source is damaged");
-	}
-	if (status == NK_OK)
-		status = nk_parquet_source_new(memory, paths, (int)n, out, err);
-	free(paths);
-	return status;
+	int64_t n, mode;
+	uint64_t bits;
+	nk_parquet_source *source;
+	NK_TRY(nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX), &n, err));
+	NK_TRY(make_source(memory, (int)n, &source, err));
+	NK_AUTO(nk_source) made = &source->base;
+	for (int64_t i = 0; i < n; i++)
+		NK_TRY(take_string(source->arena, in, false, &source->patterns[i], err));
+	nk_parquet_options *options = &source->options;
+	NK_TRY(nk_wire_number(in, &bits, err));
+	NK_TRY(nk_wire_signed(in, &mode, err));
+	options->expand_globs = bits & 1;
+	options->has_schema = bits >> 1 & 1;
+	options->insert_missing_columns = bits >> 2 & 1;
+	options->ignore_extra_columns = bits >> 3 & 1;
+	options->hive.parses_no_dates = bits >> 4 & 1;
+	options->hive.mode = mode > 0 ? 1 : mode < 0 ? -1 : 0;
+	NK_TRY(take_string(source->arena, in, true, &options->file_paths_name, err));
+	NK_TRY(take_fields(source->arena, in, &options->n_schema, &options->schema, err));
+	NK_TRY(take_fields(source->arena, in, &options->hive.n_schema, &options->hive.schema, err));
+	*out = NK_STEAL(made);
+	return NK_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "io/file.h"
 #include "io/glob.h"
+#include "io/hive.h"
 #include "io/parquet/parquet.h"
 #include "io/parquet/schema.h"
 #include "io/parquet/statistics.h"
@@ -16,20 +17,32 @@ typedef struct nk_parquet_file {
 	nk_file *file; /* NULL until loaded */
 	nk_parquet_metadata *metadata;
 	nk_parquet_columns columns;
-	int *places; /* column of the source to column of the file */
+	int *places;                 /* column of the source to column of the file; -1: constant */
+	const nk_scalar **constants; /* of columns that are none of the file's: its path, its folders, null */
 } nk_parquet_file;
+
+/* The options of a scan, owned by the source's arena. */
+typedef struct nk_parquet_options {
+	bool expand_globs, has_schema, insert_missing_columns, ignore_extra_columns;
+	int n_schema;
+	const nk_field *schema;
+	nk_hive_options hive;
+	const char *file_paths_name; /* NULL: no such column */
+} nk_parquet_options;
 
 typedef struct nk_parquet_source {
 	nk_source base;
 	nk_memory *memory;
 	nk_arena *arena;
+	nk_parquet_options options;
 	int n_patterns;
 	const char **patterns;
 	pthread_mutex_t lock; /* over everything below */
 	bool is_expanded;
+	nk_hive hive;
 	int64_t n_files;
 	nk_parquet_file *files;
-	nk_schema *schema; /* of the first file */
+	nk_schema *schema; /* of the first file or given, then folders, then the path */
 } nk_parquet_source;
 
 /* File i with its footer read and its columns matched with the source's. Takes the lock. */
@@ -38,7 +51,7 @@ NK_MUST_CHECK nk_status nk__parquet_file(nk_parquet_source *source, int64_t i, n
 /* The number of files; expands patterns. Takes the lock. */
 NK_MUST_CHECK nk_status nk__parquet_n_files(nk_parquet_source *source, int64_t *out, nk_error *err);
 
-/* The plan of a source's column in a file. */
+/* The plan of a source's column that is the file's. */
 static inline nk_leaf_plan *nk__parquet_plan(const nk_parquet_file *file, int column)
 {
 	return &file->columns.plans[file->places[column]];
@@ -48,7 +61,7 @@ static inline nk_leaf_plan *nk__parquet_plan(const nk_parquet_file *file, int co
 static inline bool nk__parquet_is_flat(const nk_parquet_file *file, int column)
 {
 	int place = file->places[column];
-	return !file->columns.refusals[place] && !file->columns.nested[place];
+	return place >= 0 && !file->columns.refusals[place] && !file->columns.nested[place];
 }
 
 /* Rows [start, end) of a row group. */

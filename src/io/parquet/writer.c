@@ -73,8 +73,8 @@ static nk_status put_page(parquet_sink *sink, const nk_text *body, nk_page_type 
 	nk_codec codec = sink->options.codec;
 	int64_t n_room = nk__codec_bound(codec, body->n_bytes), n_packed = 0;
 	NK_TRY(NK_GROW(sink->memory, &sink->packed, &sink->packed_capacity, n_room, err));
-	NK_TRY(
-		nk__codec_compress(codec, (const uint8_t *)body->bytes, body->n_bytes, sink->packed, &n_packed, err));
+	NK_TRY(nk__codec_compress(codec, sink->options.level, (const uint8_t *)body->bytes, body->n_bytes,
+	                          sink->packed, &n_packed, err));
 	NK_TEXT(header);
 	int last = 0, inner = 0;
 	nk__thrift_put_integer(&header, &last, 1, NK_THRIFT_I32, type);
@@ -372,7 +372,7 @@ static nk_status put_page_index(parquet_sink *sink, chunk_info *chunk, nk_error 
 	NK_TRY(nk_text_finish(&bounds, err));
 	NK_TRY(nk_text_finish(&offsets, err));
 	/* a page of NaN alone has no bounds and is no page of nulls: such a chunk goes without a column index */
-	bool is_honest = true;
+	bool is_honest = !sink->options.no_statistics;
 	for (int64_t i = 0; i < chunk->n_pages; i++) {
 		is_honest &= chunk->pages[i].has_bounds || chunk->pages[i].n_nulls == chunk->pages[i].n_values;
 	}
@@ -482,7 +482,9 @@ static void describe_schema(parquet_sink *sink, nk_text *out, int *last)
 
 static void describe_chunk(parquet_sink *sink, nk_text *out, const nk_leaf *leaf, const chunk_info *chunk)
 {
-	static const int codecs[NK_CODEC_N] = {0, 1, 6, 7};
+	static const int codecs[NK_CODEC_N] = {
+		[NK_CODEC_NONE] = 0,    [NK_CODEC_SNAPPY] = 1, [NK_CODEC_GZIP] = 2,   [NK_CODEC_BROTLI] = 4,
+		[NK_CODEC_LZ4_ANY] = 5, [NK_CODEC_ZSTD] = 6,   [NK_CODEC_LZ4_RAW] = 7};
 	int last = 0, inner = 0, statistics = 0;
 	nk__thrift_put_integer(out, &last, 2, NK_THRIFT_I64, 0);
 	nk__thrift_put_struct(out, &last, 3);
@@ -502,13 +504,15 @@ static void describe_chunk(parquet_sink *sink, nk_text *out, const nk_leaf *leaf
 	nk__thrift_put_integer(out, &inner, 9, NK_THRIFT_I64, chunk->data_offset);
 	if (chunk->has_dictionary)
 		nk__thrift_put_integer(out, &inner, 11, NK_THRIFT_I64, chunk->offset);
-	nk__thrift_put_struct(out, &inner, 12);
-	nk__thrift_put_integer(out, &statistics, 3, NK_THRIFT_I64, chunk->n_nulls);
-	if (chunk->has_bounds) {
-		nk__thrift_put_bytes(out, &statistics, 5, chunk->max.bytes, chunk->max.n_bytes);
-		nk__thrift_put_bytes(out, &statistics, 6, chunk->min.bytes, chunk->min.n_bytes);
+	if (!sink->options.no_statistics) {
+		nk__thrift_put_struct(out, &inner, 12);
+		nk__thrift_put_integer(out, &statistics, 3, NK_THRIFT_I64, chunk->n_nulls);
+		if (chunk->has_bounds) {
+			nk__thrift_put_bytes(out, &statistics, 5, chunk->max.bytes, chunk->max.n_bytes);
+			nk__thrift_put_bytes(out, &statistics, 6, chunk->min.bytes, chunk->min.n_bytes);
+		}
+		nk__thrift_put_stop(out);
 	}
-	nk__thrift_put_stop(out);
 	nk__thrift_put_stop(out);
 	nk__thrift_put_integer(out, &last, 4, NK_THRIFT_I64, chunk->offset_index);
 	nk__thrift_put_integer(out, &last, 5, NK_THRIFT_I32, chunk->n_offset_index);
@@ -689,7 +693,8 @@ nk_status nk_parquet_sink_new(const char *path, const nk_parquet_sink_options *o
 	if (!sink)
 		return out_of_memory(err);
 	sink->base.ops = &sink_ops;
-	sink->options = options ? *options : (nk_parquet_sink_options){.codec = NK_CODEC_ZSTD};
+	sink->options =
+		options ? *options : (nk_parquet_sink_options){.codec = NK_CODEC_ZSTD, .level = NK_LEVEL_USUAL};
 	if (sink->options.group_rows <= 0)
 		sink->options.group_rows = GROUP_ROWS;
 	if (sink->options.page_rows <= 0)
