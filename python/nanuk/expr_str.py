@@ -190,6 +190,15 @@ class ExprStr:
             return self._expr._call("is_null")._call("and", None)
         return self._expr._call("str.contains", _nanuk.lit(f"{flag}(?:{alternatives})"))
 
+    def json_decode(self, dtype):
+        """JSON text as values of a dtype: keys that are no field are left out, numbers that do not fit are null.
+
+        Raises ComputeError for text that is no JSON and for values that the dtype cannot hold.
+        """
+        from nanuk.expr import _Dtype
+
+        return self._expr._call("str.json_decode", dtype=_Dtype(dtype))
+
     # ---- Dates and times ----
 
     def to_date(self, format: str | None = None, *, strict: bool = True, exact: bool = True, cache: bool = True):

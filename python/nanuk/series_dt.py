@@ -70,3 +70,19 @@ class SeriesStr(_Namespace):
             time_zone=zone if isinstance(zone, str) else None,
             strict=strict, exact=exact, ambiguous=ambiguous,
         )  # fmt: skip
+
+    def json_decode(self, dtype=None, *, infer_schema_length: int | None = 100):
+        """As Expr.str.json_decode; without a dtype, that which the first `infer_schema_length` values (None: all) suggest.
+
+        Raises SchemaError for values that no dtype holds.
+        """
+        if dtype is None:
+            from nanuk.datatypes import Null
+            from nanuk.json import scan_ndjson
+
+            texts = self._series.drop_nulls()
+            if infer_schema_length is not None:
+                texts = texts.head(infer_schema_length)
+            lines = "\n".join(f'{{"v":{" ".join(text.splitlines())}}}' for text in texts.to_list())
+            dtype = scan_ndjson(lines.encode(), infer_schema_length=None).collect_schema()["v"] if lines else Null
+        return self.__getattr__("json_decode")(dtype)
