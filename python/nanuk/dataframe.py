@@ -407,7 +407,7 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
         if index < 0:
             index += self.width
         if not 0 <= index <= self.width:
-            msg = f"column index {index} is out of range of {self.width} columns"
+            msg = f"column index {index} is out of bounds for a table of {self.width} columns"
             raise IndexError(msg)
         return index
 

@@ -11,6 +11,9 @@ class ExprArr(ExprList):
 
     __slots__ = ()
 
+    def __init__(self, expr) -> None:
+        super().__init__(expr._call("arr.check"))
+
     def _like(self, lists):
         return self._expr._call("arr.like", lists)
 

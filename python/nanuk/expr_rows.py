@@ -268,8 +268,8 @@ class ExprRows:
         return self._call_columns("repeat_by", by)
 
     def reshape(self, dimensions):
-        """The values as Arrays of certain dimensions."""
-        return self._call("reshape", [*dimensions])
+        """The values, those within lists too, as Arrays of certain dimensions; the first one may be inferred, as -1."""
+        return self._call("reshape", dimensions=",".join(str(whole("dimensions", size)) for size in dimensions))
 
     def is_empty(self, *, ignore_nulls: bool = False):
         """Whether there are no values; nulls do not count with `ignore_nulls`."""

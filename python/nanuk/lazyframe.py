@@ -131,7 +131,7 @@ class LazyFrame(_nanuk.Plan):
             )
         start, stop, step = item.start, item.stop, item.step
         if step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop < 0):
-            raise ValueError("a LazyFrame is sliced forwards, by bounds from the start")
+            raise ValueError("slices of a LazyFrame that step or count from the end are not supported")
         return self.slice(start or 0, None if stop is None else max(0, stop - (start or 0)))
 
     def __str__(self) -> str:

@@ -37,7 +37,7 @@ nk_status nk_step_parse(const char *text, int64_t n, nk_step *out, nk_error *err
 			       !__builtin_add_overflow(number, *at - '0', &number);
 		if (at == from && (*at == '-' || *at == '+'))
 			return nk_fail(err, NK_INVALID_OPERATION,
-			               "only a single minus sign is allowed, at the front of the string");
+			               "duration string can only have a single '%c' sign, at its front", *at);
 		if (at == from)
 			return nk_fail(err, NK_INVALID_OPERATION,
 			               "expected leading integer in the duration string, found '%c'", *at);

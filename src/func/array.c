@@ -23,6 +23,15 @@ static nk_status bind_given(nk_bind *bind, int argument, const nk_dtype *dtype, 
 	return NK_OK;
 }
 
+static nk_status bind_check(nk_bind *bind, nk_error *err)
+{
+	const nk_dtype *dtype = bind->args[0].dtype;
+	if (dtype->id != NK_TYPE_ARRAY)
+		return nk_fail(err, NK_INVALID_OPERATION, "expected Array datatype for array operation, got: %s",
+		               dtype->text);
+	return bind_given(bind, 0, dtype, err);
+}
+
 static nk_status bind_to_list(nk_bind *bind, nk_error *err)
 {
 	if (bind->args[0].dtype->physical != NK_PHYSICAL_LIST)
@@ -58,6 +67,16 @@ static const nk_option_spec width_options[] = {
 };
 
 const nk_func nk__funcs_array[] = {
+	{
+		.name = "arr.check",
+		.args = "x",
+		.doc = "Arrays as they are. Fails with InvalidOperationError for another dtype.",
+		.example = "arr.check(Array(Int64, 2)[[1, 2], null]) == Array(Int64, 2)[[1, 2], null]",
+		.min_args = 1,
+		.max_args = 1,
+		.nulls = NK_NULLS_SEEN,
+		.bind = bind_check,
+	},
 	{
 		.name = "arr.to_list",
 		.args = "x",

@@ -25,11 +25,11 @@ static nk_status check_parts(const datetime_parts *parts, nk_error *err)
 	const int64_t *p = parts->of;
 	if (p[0] < YEARS_MIN || p[0] > YEARS_MAX || p[1] < 1 || p[1] > 12 || p[2] < 1 ||
 	    p[2] > nk_days_in_month(p[0], (int)p[1]))
-		return nk_fail(err, NK_COMPUTE, "invalid date components (%lld, %lld, %lld) supplied",
+		return nk_fail(err, NK_COMPUTE, "Invalid date components (%lld, %lld, %lld) supplied",
 		               (long long)p[0], (long long)p[1], (long long)p[2]);
 	if (p[3] < 0 || p[3] > 23 || p[4] < 0 || p[4] > 59 || p[5] < 0 || p[5] > 59 || p[6] < 0 ||
 	    p[6] >= 2000000000)
-		return nk_fail(err, NK_COMPUTE, "invalid time components (%lld, %lld, %lld, %lld) supplied",
+		return nk_fail(err, NK_COMPUTE, "Invalid time components (%lld, %lld, %lld, %lld) supplied",
 		               (long long)p[3], (long long)p[4], (long long)p[5], (long long)p[6]);
 	return NK_OK;
 }
