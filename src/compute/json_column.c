@@ -99,6 +99,8 @@ static nk_status make_children(nk_json_column *column, nk_error *err)
 nk_status nk_json_column_new(nk_memory *memory, const nk_dtype *dtype, const nk_json_rules *rules,
                              nk_json_column **out, nk_error *err)
 {
+	if (dtype->id == NK_TYPE_CATEGORICAL || dtype->id == NK_TYPE_ENUM)
+		return nk_fail(err, NK_COMPUTE, "JSON cannot be read as %s: read String and cast", dtype->text);
 	nk_json_column *column = calloc(1, sizeof *column);
 	if (!column)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a column");
