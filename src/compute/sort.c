@@ -1,8 +1,9 @@
 /* Keys become integers whose order is the wanted one, rebased to their observed range, so that a key takes as many
  * bits as its values need: several small keys share one 64-bit word. Rows are sorted by the first word with LSD
- * radix passes over the bits in use; only runs of equal words look at the next word. Text counts with its first
- * 8 bytes (or exactly, when it is short or dictionary-encoded: then by the rank of its entry), and ties within
- * are settled by comparing rows. A word and a row number travel in 8 bytes when both fit. */
+ * radix passes over the bits in use; only runs of equal words look at the next word. Text counts with as many bytes
+ * as fit behind those that all texts begin with, exactly when that is the whole text or when it is dictionary-encoded
+ * (then by the rank of its entry); ties within are settled by comparing rows. A word and a row number travel in 8
+ * bytes when both fit. */
 #include "compute/sort.h"
 
 #include "columnar/categories.h"
@@ -41,6 +42,8 @@ typedef struct sorter {
 
 /* ---- Codes ---- */
 
+static int bits_of(uint64_t span) { return span ? 64 - __builtin_clzll(span) : 0; }
+
 static uint64_t code_double(double value)
 {
 	uint64_t bits;
@@ -72,24 +75,109 @@ static uint64_t code_float(float value)
 		}                                             \
 	} while (0)
 
-static uint64_t text_head(const nk_view *view, const nk_heap *heap, bool with_length)
+/* How the texts of a column become codes: what all of them begin with is left out, and where few different bytes
+ * follow, each takes as many bits as there are bytes to tell apart (0 is the end), so that more of a text fits. */
+typedef struct text_code {
+	int64_t n_common;  /* bytes that all begin with */
+	uint32_t longest;  /* bytes of the longest text */
+	int n_bits;        /* of a byte; 0: bytes are taken as they are */
+	uint8_t rank[256]; /* from 1, in the order of bytes */
+} text_code;
+
+enum {
+	SAMPLED_TEXTS = 256,
+	PACKED_BITS_MAX = 6,
+	PACKED_BYTES_MAX = 64, /* in a code: of one bit each */
+};
+
+static bool text_is_valid(const nk_array *array, int64_t row)
 {
-	uint64_t head = 0;
-	uint32_t n = NK_MIN(view->n_bytes, 8u);
-	memcpy(&head, nk_view_bytes(view, heap), n);
-	head = __builtin_bswap64(head);
-	return with_length ? head | view->n_bytes : head; /* at most 7 bytes: the last byte is free */
+	return !array->validity || nk_bitmap_get(array->validity, row);
 }
 
+static void measure_texts(const nk_array *array, text_code *code)
+{
+	const nk_view *views = array->values;
+	const char *first = NULL;
+	code->n_common = -1;
+	for (int64_t i = 0; i < array->n_rows; i++) {
+		if (!text_is_valid(array, i))
+			continue;
+		const char *bytes = nk_view_bytes(&views[i], array->heap);
+		int64_t n = views[i].n_bytes;
+		code->longest = NK_MAX(code->longest, views[i].n_bytes);
+		if (!first) {
+			first = bytes;
+			code->n_common = n;
+		}
+		code->n_common = NK_MIN(code->n_common, n);
+		if (memcmp(first, bytes, (size_t)code->n_common) == 0)
+			continue;
+		n = 0;
+		while (first[n] == bytes[n])
+			n++;
+		code->n_common = n;
+	}
+	code->n_common = NK_MAX(code->n_common, 0);
+}
+
+/* Bytes that follow the common ones in every step-th text, as ranks; returns the bits that tell them apart. */
+static int rank_bytes(const nk_array *array, int64_t step, text_code *code)
+{
+	const nk_view *views = array->values;
+	memset(code->rank, 0, sizeof code->rank);
+	for (int64_t i = 0; i < array->n_rows; i += step) {
+		if (!text_is_valid(array, i))
+			continue;
+		const uint8_t *bytes = (const uint8_t *)nk_view_bytes(&views[i], array->heap);
+		int64_t end = NK_MIN((int64_t)views[i].n_bytes, code->n_common + PACKED_BYTES_MAX);
+		for (int64_t b = code->n_common; b < end; b++)
+			code->rank[bytes[b]] = 1;
+	}
+	int n = 0;
+	for (int b = 0; b < 256; b++)
+		code->rank[b] = code->rank[b] ? (uint8_t)++n : 0;
+	return NK_MAX(bits_of((uint64_t)n), 1);
+}
+
+static uint64_t packed_text(const nk_view *view, const nk_heap *heap, const text_code *code, int n_most)
+{
+	const uint8_t *bytes = (const uint8_t *)nk_view_bytes(view, heap) + code->n_common;
+	int64_t n = NK_MIN((int64_t)view->n_bytes - code->n_common, (int64_t)n_most);
+	uint64_t packed = 0;
+	for (int64_t b = 0; b < n; b++)
+		packed = packed << code->n_bits | code->rank[bytes[b]];
+	return n > 0 ? packed << (n_most - n) * code->n_bits : 0;
+}
+
+/* The first 8 bytes after the common ones, or at most 7 and the length. */
+static uint64_t plain_text(const nk_view *view, const nk_heap *heap, int64_t n_common, bool with_length)
+{
+	uint64_t head = 0;
+	int64_t n = (int64_t)view->n_bytes - n_common;
+	if (n > 0)
+		memcpy(&head, nk_view_bytes(view, heap) + n_common, (size_t)NK_MIN(n, (int64_t)8));
+	head = __builtin_bswap64(head);
+	return with_length ? head | (uint64_t)NK_MAX(n, (int64_t)0) : head;
+}
+
+/* Null rows get any code. */
 static void code_text(const nk_array *array, uint64_t *out, bool *exact)
 {
 	const nk_view *views = array->values;
-	uint32_t longest = 0;
+	text_code code = {0};
+	measure_texts(array, &code);
+	int64_t n_longest = (int64_t)code.longest - code.n_common;
+	*exact = n_longest <= 7;
+	if (n_longest > 7 && rank_bytes(array, array->n_rows / SAMPLED_TEXTS + 1, &code) <= PACKED_BITS_MAX) {
+		int n_bits = rank_bytes(array, 1, &code);
+		code.n_bits = n_bits <= PACKED_BITS_MAX ? n_bits : 0;
+	}
+	int n_most = code.n_bits ? (int)NK_MIN((int64_t)(64 / code.n_bits), n_longest) : 0;
+	*exact |= n_most == n_longest;
 	for (int64_t i = 0; i < array->n_rows; i++)
-		longest = NK_MAX(longest, views[i].n_bytes);
-	*exact = longest <= 7;
-	for (int64_t i = 0; i < array->n_rows; i++)
-		out[i] = text_head(&views[i], array->heap, *exact);
+		out[i] = code.n_bits ? packed_text(&views[i], array->heap, &code, n_most)
+		                     : plain_text(&views[i], array->heap, code.n_common, *exact);
 }
 
 static void code_wide(const nk_array *array, uint64_t *out, bool *exact)
@@ -164,7 +252,7 @@ static nk_status code_categories(nk_memory *memory, const nk_array *array, uint6
 		const nk_view *views = texts->values;
 		for (int64_t i = 0; i < n_rows; i++) {
 			uint64_t code = nk_category_code(array, i);
-			out[i] = (int64_t)code < n_texts ? text_head(&views[code], texts->heap, false) : 0;
+			out[i] = (int64_t)code < n_texts ? plain_text(&views[code], texts->heap, 0, false) : 0;
 		}
 		return NK_OK;
 	}
@@ -175,8 +263,6 @@ static nk_status code_categories(nk_memory *memory, const nk_array *array, uint6
 	nk_array encoded = {.n_rows = n_rows, .dictionary = texts, .values = codes->bytes};
 	return code_dictionary(memory, &encoded, out, err);
 }
-
-static int bits_of(uint64_t span) { return span ? 64 - __builtin_clzll(span) : 0; }
 
 /* Codes of a key in the wanted direction, rebased to 0, nulls placed. When values and nulls need more than 64 bits
  * together, nulls share the extreme code and the key counts as inexact. */
