@@ -362,8 +362,10 @@ PyObject *py_series_buffers(PyObject *self, PyObject *unused)
 	PyObject *chunks = PyList_New(0);
 	while (chunks) {
 		struct ArrowArray array = {0};
-		if (stream.get_next(&stream, &array) != 0) {
-			PyErr_SetString(PyExc_RuntimeError, stream.get_last_error(&stream));
+		int code = stream.get_next(&stream, &array);
+		if (code != 0) {
+			PyErr_SetString(code == ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError,
+			                stream.get_last_error(&stream));
 			Py_CLEAR(chunks);
 		} else if (!array.release) {
 			break;

@@ -3,6 +3,8 @@
  * value. Columns of integers that repeat profit from Python's own cache of small ones. */
 #include "binding.h"
 
+#include <errno.h>
+
 static bool is_valid(const struct ArrowArray *array, int64_t row)
 {
 	const uint8_t *validity = array->n_buffers > 0 ? array->buffers[0] : NULL;
@@ -133,8 +135,10 @@ PyObject *py_series_to_list(nk_series *series)
 	Py_ssize_t at = 0;
 	while (items) {
 		struct ArrowArray array = {0};
-		if (stream.get_next(&stream, &array) != 0) {
-			PyErr_SetString(PyExc_RuntimeError, stream.get_last_error(&stream));
+		int code = stream.get_next(&stream, &array);
+		if (code != 0) {
+			PyErr_SetString(code == ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError,
+			                stream.get_last_error(&stream));
 			Py_CLEAR(items);
 			break;
 		}

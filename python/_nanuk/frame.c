@@ -226,6 +226,8 @@ static bool frame_from_series(PyObject *list, int64_t height, nk_frame **out)
 	Py_ssize_t n = items ? PySequence_Size(items) : 0;
 	nk_series **series = items ? calloc((size_t)n + 1, sizeof *series) : NULL;
 	bool good = series != NULL;
+	if (items && !series)
+		PyErr_NoMemory();
 	for (Py_ssize_t i = 0; good && i < n; i++) {
 		PyObject *item = PyList_Check(items) ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i);
 		good = item && py_is_series(item);

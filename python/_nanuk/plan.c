@@ -153,6 +153,8 @@ static PyObject *plan_sort(PyObject *self, PyObject *args)
 	    !py_exprs_init(&by, list))
 		return NULL;
 	bool *flags = calloc((size_t)by.n * 2 + 1, sizeof *flags);
+	if (!flags)
+		PyErr_NoMemory();
 	bool good = flags && flags_of(descending, by.n, "descending", flags) &&
 	            flags_of(nulls_last, by.n, "nulls_last", flags + by.n);
 	nk_status status =
@@ -391,6 +393,8 @@ static PyObject *module_concat(PyObject *module, PyObject *args)
 	Py_ssize_t n = PyList_Size(list);
 	nk_plan **plans = calloc((size_t)n + 1, sizeof *plans);
 	bool good = plans != NULL;
+	if (!plans)
+		PyErr_NoMemory();
 	for (Py_ssize_t i = 0; good && i < n; i++) {
 		PyObject *item = PyList_GetItem(list, i);
 		good = PyObject_TypeCheck(item, py_plan_type);

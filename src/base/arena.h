@@ -16,7 +16,7 @@ nk_memory *nk_arena_memory(nk_arena *arena); /* borrowed */
 
 /* n_bytes zeroed bytes, 16-byte aligned, valid until the arena is freed. */
 NK_MUST_CHECK nk_status nk_arena_alloc(nk_arena *arena, int64_t n_bytes, void **out, nk_error *err);
-/* Call release(object) when the arena is freed (last registered first). */
+/* Call release(object) when the arena is freed (last registered first), or at once when this fails. */
 NK_MUST_CHECK nk_status nk_arena_defer(nk_arena *arena, void (*release)(void *), void *object, nk_error *err);
 /* A copy of a string (n_bytes of it), NUL-terminated. */
 NK_MUST_CHECK nk_status nk_arena_string(nk_arena *arena, const char *text, int64_t n_bytes, const char **out,

@@ -7,7 +7,8 @@
 
 void nk_text_release(nk_text *text)
 {
-	free(text->bytes);
+	if (!text->has_room)
+		free(text->bytes);
 	*text = (nk_text){0};
 }
 
@@ -19,11 +20,14 @@ static bool text_reserve(nk_text *text, int64_t n_more)
 	if (wanted <= text->capacity)
 		return true;
 	int64_t capacity = NK_MAX(wanted, text->capacity * 2 + 64);
-	char *bytes = realloc(text->bytes, (size_t)capacity);
+	char *bytes = realloc(text->has_room ? NULL : text->bytes, (size_t)capacity);
 	if (!bytes) {
 		text->failed = true;
 		return false;
 	}
+	if (text->has_room)
+		memcpy(bytes, text->bytes, (size_t)text->n_bytes + (text->n_bytes > 0));
+	text->has_room = false;
 	text->bytes = bytes;
 	text->capacity = capacity;
 	return true;
@@ -71,4 +75,26 @@ nk_status nk_text_finish(nk_text *text, nk_error *err)
 	if (text->failed)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a text of %lld bytes", (long long)text->n_bytes);
 	return NK_OK;
+}
+
+bool nk_is_utf8(const char *bytes, int64_t n_bytes)
+{
+	const uint8_t *at = (const uint8_t *)bytes, *end = at + n_bytes;
+	while (at < end) {
+		int n = *at < 0x80                  ? 1
+		        : *at >= 0xc2 && *at < 0xe0 ? 2
+		        : (*at & 0xf0) == 0xe0      ? 3
+		        : *at >= 0xf0 && *at < 0xf5 ? 4
+		                                    : 0;
+		bool ok = n > 0 && end - at >= n;
+		for (int k = 1; k < n && ok; k++)
+			ok = (at[k] & 0xc0) == 0x80;
+		ok = ok && !(n == 3 && at[0] == 0xe0 && at[1] < 0xa0) &&
+		     !(n == 3 && at[0] == 0xed && at[1] >= 0xa0) && !(n == 4 && at[0] == 0xf0 && at[1] < 0x90) &&
+		     !(n == 4 && at[0] == 0xf4 && at[1] >= 0x90);
+		if (!ok)
+			return false;
+		at += n;
+	}
+	return true;
 }

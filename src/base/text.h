@@ -8,9 +8,9 @@
 #include "base/status.h"
 
 typedef struct nk_text {
-	char *bytes; /* NUL-terminated once anything was appended; from malloc */
+	char *bytes; /* NUL-terminated once anything was appended; from malloc, or the room it began with */
 	int64_t n_bytes, capacity;
-	bool failed;
+	bool failed, has_room;
 } nk_text;
 
 void nk_text_release(nk_text *text);
@@ -23,8 +23,17 @@ void nk_text_format(nk_text *text, const char *format, ...) __attribute__((forma
 /* NK_OK, or NK_OUT_OF_MEMORY if any append failed. An empty text has bytes "" afterwards. */
 NK_MUST_CHECK nk_status nk_text_finish(nk_text *text, nk_error *err);
 
+/* Whether all of it is UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
+bool nk_is_utf8(const char *bytes, int64_t n_bytes);
+
 static inline void nk_text__auto(nk_text *text) { nk_text_release(text); }
 /* `NK_TEXT(t);` declares an empty text released at the end of the scope. */
 #define NK_TEXT(name) __attribute__((cleanup(nk_text__auto))) nk_text name = {0}
+
+/* The same, but its first `size` bytes take no memory. What it holds is not to be handed out. */
+#define NK_TEXT_IN(name, size)              \
+	char name##_room[size];                 \
+	__attribute__((cleanup(nk_text__auto))) \
+	nk_text name = {.bytes = name##_room, .capacity = (size), .has_room = true}
 
 #endif

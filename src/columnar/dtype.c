@@ -140,10 +140,11 @@ const nk_dtype *nk_dtype_of(nk_type_id id)
 	return &plain[id].dtype;
 }
 
+/* A dtype that exists is found without taking memory, as long as its text is of usual length. */
 const nk_dtype *nk_dtype_decimal(int precision, int scale)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	nk_text_format(&text, "Decimal(%d, %d)", precision, scale);
 	nk_text_format(&short_name, "decimal[%d,%d]", precision, scale);
 	return intern(
@@ -154,8 +155,8 @@ const nk_dtype *nk_dtype_decimal(int precision, int scale)
 
 const nk_dtype *nk_dtype_datetime(nk_time_unit unit, const char *time_zone)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	if (time_zone && !time_zone[0])
 		time_zone = NULL;
 	nk_text_format(&text, "Datetime(%s%s%s)", unit_names[unit], time_zone ? ", " : "",
@@ -170,8 +171,8 @@ const nk_dtype *nk_dtype_datetime(nk_time_unit unit, const char *time_zone)
 
 const nk_dtype *nk_dtype_duration(nk_time_unit unit)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	nk_text_format(&text, "Duration(%s)", unit_names[unit]);
 	nk_text_format(&short_name, "duration[%s]", unit_short_names[unit]);
 	return intern(&(nk_dtype){.id = NK_TYPE_DURATION, .physical = NK_PHYSICAL_I64, .unit = unit}, &text,
@@ -180,8 +181,8 @@ const nk_dtype *nk_dtype_duration(nk_time_unit unit)
 
 const nk_dtype *nk_dtype_list(const nk_dtype *item)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	nk_text_format(&text, "List(%s)", item->text);
 	nk_text_format(&short_name, "list[%s]", nk_dtype_short_name(item));
 	nk_field field = {.name = "item", .dtype = item};
@@ -192,8 +193,8 @@ const nk_dtype *nk_dtype_list(const nk_dtype *item)
 
 const nk_dtype *nk_dtype_array(const nk_dtype *item, int64_t width)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	nk_text_format(&text, "Array(%s, %lld)", item->text, (long long)width);
 	const nk_dtype *inner = item;
 	while (inner->id == NK_TYPE_ARRAY)
@@ -232,8 +233,8 @@ static void append_quoted(nk_text *text, const char *name)
 
 const nk_dtype *nk_dtype_struct(const nk_field *fields, int n_fields)
 {
-	NK_TEXT(text);
-	NK_TEXT(short_name);
+	NK_TEXT_IN(text, 512);
+	NK_TEXT_IN(short_name, 256);
 	nk_text_append_string(&text, "Struct{");
 	for (int i = 0; i < n_fields; i++) {
 		nk_text_append_string(&text, i ? ", " : "");

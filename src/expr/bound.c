@@ -410,6 +410,8 @@ static nk_status call_new(nk_binder *binder, const nk_func *func, nk_bound *cons
 	                .grouped = grouped,
 	                .fallible = func->fallible};
 	NK_TRY(func->bind(&bind, err));
+	if (!bind.dtype)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for the dtype of `%s`", func->name);
 
 	nk_bound **bound_args;
 	NK_TRY(NK_ARENA_NEW(binder->arena, &bound_args, n_args + 1, err));

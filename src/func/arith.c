@@ -213,6 +213,8 @@ static nk_status bind_decimal(nk_bind *bind, nk_arith_op op, nk_error *err)
 		return refuse(bind, op, err);
 	bind->casts[0] = decimal_operand(left, right->dtype);
 	bind->casts[1] = decimal_operand(right, left->dtype);
+	if (!bind->casts[0] || !bind->casts[1])
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a dtype");
 	int scale = NK_MAX(bind->casts[0]->scale, bind->casts[1]->scale);
 	if (bind->func->options == scale_options && bind->options && bind->options[0].integer >= 0)
 		scale = (int)NK_MIN(bind->options[0].integer, (int64_t)38);

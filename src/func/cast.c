@@ -545,25 +545,8 @@ static nk_status check_utf8(const nk_array *array, nk_error *err)
 	for (int64_t i = 0; i < array->n_rows; i++) {
 		if (!nk_array_is_valid(array, i))
 			continue;
-		const uint8_t *at = (const uint8_t *)nk_view_bytes(&views[i], array->heap),
-					  *end = at + views[i].n_bytes;
-		while (at < end) {
-			int n = *at < 0x80                  ? 1
-			        : *at >= 0xc2 && *at < 0xe0 ? 2
-			        : (*at & 0xf0) == 0xe0      ? 3
-			        : *at >= 0xf0 && *at < 0xf5 ? 4
-			                                    : 0;
-			bool ok = n > 0 && end - at >= n;
-			for (int k = 1; k < n && ok; k++)
-				ok = (at[k] & 0xc0) == 0x80;
-			/* Overlong forms, surrogates, and beyond U+10FFFF. */
-			ok = ok && !(n == 3 && at[0] == 0xe0 && at[1] < 0xa0) &&
-			     !(n == 3 && at[0] == 0xed && at[1] >= 0xa0) && !(n == 4 && at[0] == 0xf0 && at[1] < 0x90) &&
-			     !(n == 4 && at[0] == 0xf4 && at[1] >= 0x90);
-			if (!ok)
-				return nk_fail(err, NK_COMPUTE, "invalid utf8");
-			at += n;
-		}
+		if (!nk_is_utf8(nk_view_bytes(&views[i], array->heap), views[i].n_bytes))
+			return nk_fail(err, NK_COMPUTE, "invalid utf8");
 	}
 	return NK_OK;
 }

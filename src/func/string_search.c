@@ -37,8 +37,8 @@ static nk_status bind_search(nk_bind *bind, bool is_literal, bool strict, bool o
 	if (status == NK_COMPUTE && !strict)
 		return NK_OK;
 	NK_TRY(status);
-	NK_TRY(nk_arena_defer(bind->arena, free_pattern, pattern, err));
 	plan->pattern = NK_STEAL(pattern);
+	NK_TRY(nk_arena_defer(bind->arena, free_pattern, plan->pattern, err));
 	bind->fallible = plan->pattern->code != NULL;
 	return NK_OK;
 }

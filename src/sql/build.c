@@ -30,18 +30,12 @@ static void plan_release(void *plan) { nk_plan_unref(plan); }
 
 nk_status nk__sql_own_expr(nk_sql_planner *p, nk_expr *expr)
 {
-	nk_status status = nk_arena_defer(p->arena, expr_release, expr, p->err);
-	if (status != NK_OK)
-		nk__expr_unref(expr);
-	return status;
+	return nk_arena_defer(p->arena, expr_release, expr, p->err);
 }
 
 nk_status nk__sql_own_plan(nk_sql_planner *p, nk_plan *plan)
 {
-	nk_status status = nk_arena_defer(p->arena, plan_release, plan, p->err);
-	if (status != NK_OK)
-		nk_plan_unref(plan);
-	return status;
+	return nk_arena_defer(p->arena, plan_release, plan, p->err);
 }
 
 nk_status nk__sql_column_expr(nk_sql_planner *p, const char *id, nk_expr **out)

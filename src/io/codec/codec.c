@@ -8,6 +8,7 @@
 #include <string.h>
 #include <threads.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/cpu.h"
 #include "io/codec/codec_internal.h"
@@ -53,7 +54,9 @@ static nk_status decompress_zstd(const uint8_t *in, int64_t n_in, uint8_t *out, 
 	if (!is_kept)
 		ZSTD_freeDCtx(context);
 	if (ZSTD_isError(n))
-		return nk_fail(err, NK_COMPUTE, "corrupt zstd block: %s", ZSTD_getErrorName(n));
+		return nk_fail(err,
+		               ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ? NK_OUT_OF_MEMORY : NK_COMPUTE,
+		               "corrupt zstd block: %s", ZSTD_getErrorName(n));
 	if ((int64_t)n != n_out)
 		return nk_fail(err, NK_COMPUTE, "corrupt zstd block: %lld bytes instead of %lld", (long long)n,
 		               (long long)n_out);

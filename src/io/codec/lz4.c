@@ -24,6 +24,8 @@ nk_status nk__lz4_frame_decompress(const uint8_t *in, int64_t n_in, uint8_t *out
 			break;
 	}
 	LZ4F_freeDecompressionContext(context);
+	if (LZ4F_isError(left) && strcmp(LZ4F_getErrorName(left), "ERROR_allocation_failed") == 0)
+		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an lz4 context");
 	if (left != 0)
 		return nk_fail(err, NK_COMPUTE, "corrupt lz4 frame of %lld bytes: %s", (long long)n_in,
 		               LZ4F_isError(left) ? LZ4F_getErrorName(left) : "it does not end where it should");
