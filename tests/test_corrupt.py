@@ -1,4 +1,4 @@
-"""Parquet, Arrow and JSON files cut short or with bytes changed: an error of the engine or an answer, never a crash or a
+"""Plans, Parquet, Arrow and JSON files cut short or with bytes changed: an error of the engine or an answer, never a crash or a
 hang.
 
 The reading happens in a process of its own, which notes every attempt before it makes it, so that a crash names
@@ -6,6 +6,7 @@ the damage that caused it. Seeds are fixed: a failure repeats.
 """
 
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -36,16 +37,19 @@ import nanuk as pl
 
 readers = {
     ".parquet": (pl.read_parquet, pl.scan_parquet),
+    ".plan": (lambda path: pl.LazyFrame.deserialize(path).collect_schema(), pl.LazyFrame.deserialize),
     ".arrow": (pl.read_ipc, pl.scan_ipc),
     ".ndjson": (pl.read_ndjson, pl.scan_ndjson),
     ".json": (pl.read_json, lambda path: pl.read_json(path, schema={"i": pl.Int8, "st": pl.Struct({"a": pl.Int64})}).lazy()),
     ".arrows": (pl.read_ipc_stream, lambda path: pl.read_ipc_stream(path, columns=["i", "s"]).lazy()),
 }
 fine = (pl.exceptions.PolarsError, OSError, MemoryError)
+if sys.argv[2].endswith(".plan"):
+    fine += (ValueError, TypeError, OverflowError)
 notes = open(sys.argv[1], "w")
 for path in sys.argv[2:]:
     read, scan = readers[pathlib.Path(path).suffix]
-    for work in (lambda: read(path), lambda: scan(path).filter(pl.col("i") > 20).collect()):
+    for work in (lambda: read(path), lambda: scan(path).filter(pl.col("i") > 2).collect()):
         notes.write(path + "\\n")
         notes.flush()
         try:
@@ -79,7 +83,8 @@ def read_all(paths, folder, timeout=300):
     notes = folder / "notes"
     command = [sys.executable, "-c", READER, str(notes), *map(str, paths)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        environment = dict(os.environ, NANUK_MEMORY_LIMIT=str(1 << 30))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
         status, said = done.returncode, done.stderr[-3000:]
     except subprocess.TimeoutExpired:
         status, said = "timeout", ""
@@ -117,12 +122,53 @@ def write_json(path, is_document):
     path.write_text("[" + ",\n".join(lines) + "]" if is_document else "\n".join(lines) + "\n")
 
 
-@pytest.fixture(params=[*VARIANTS, "json", "ndjson", "file", "file_lz4", "stream", "stream_zstd"])
+def write_plan(path, folder):
+    import nanuk as pl
+    import nanuk.selectors as cs
+
+    frame = pl.DataFrame(
+        {
+            "i": [1, None, 3, 4],
+            "s": ["x", "a text that is not inline", None, "y"],
+            "l": [[1, 2], [], None, [None]],
+            "st": [{"a": 1, "b": "z"}, None, {"a": None, "b": "é"}, {"a": 2, "b": ""}],
+            "x": [1.5, float("nan"), None, -0.0],
+            "t": [True, None, False, True],
+            "n": [None, None, None, None],
+        }
+    )
+    file = folder / "scanned.parquet"
+    frame.select("i", "s").write_parquet(file)
+    plan = (
+        frame.lazy()
+        .filter(pl.col("i").is_in([1, 3, 4]) & ~pl.col("s").str.contains("q", literal=True))
+        .with_columns(
+            (cs.numeric() - cs.by_name("i")).as_expr() * 2,
+            w=pl.col("x").sum().over("t", order_by="i"),
+            series=pl.Series([7, 8, 9]).sum() + pl.lit(3, pl.Int16),
+            f=pl.col("st").struct.field("a").cast(pl.Decimal(10, 2), strict=False),
+        )
+        .join(pl.scan_parquet(file).rename({"s": "r"}), on="i", how="left")
+        .explode("l")
+        .sort("i", "l", descending=[True, False], nulls_last=True)
+        .group_by("i", "s", maintain_order=True)
+        .agg(pl.all().first(), k=pl.col("l").sum())
+        .unique(["i"], keep="first", maintain_order=True)
+        .with_row_index("at")
+        .slice(0, 3)
+    )
+    path.write_bytes(pl.concat([plan, plan.head(1)]).serialize())
+
+
+@pytest.fixture(params=[*VARIANTS, "plan", "json", "ndjson", "file", "file_lz4", "stream", "stream_zstd"])
 def sound(request, tmp_path):
     """A suffix and the bytes of a file without damage."""
     if request.param in VARIANTS:
         path = tmp_path / "sound.parquet"
         pq.write_table(table(), path, row_group_size=64, **VARIANTS[request.param])
+    elif request.param == "plan":
+        path = tmp_path / "sound.plan"
+        write_plan(path, tmp_path)
     elif request.param in ("json", "ndjson"):
         path = tmp_path / f"sound.{request.param}"
         write_json(path, request.param == "json")

@@ -75,6 +75,11 @@ nk_status nk_wire_count(nk_wire *in, int64_t limit, int64_t *out, nk_error *err)
 	return NK_OK;
 }
 
+nk_status nk_wire_items(nk_wire *in, int64_t *out, nk_error *err)
+{
+	return nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX / 2), out, err);
+}
+
 nk_status nk_wire_bytes(nk_wire *in, const uint8_t **bytes, int64_t *n_bytes, nk_error *err)
 {
 	uint64_t n;

@@ -19,6 +19,8 @@ NK_MUST_CHECK nk_status nk_wire_number(nk_wire *in, uint64_t *out, nk_error *err
 NK_MUST_CHECK nk_status nk_wire_signed(nk_wire *in, int64_t *out, nk_error *err);
 /* A number that must not exceed `limit`: counts, kinds, flags. */
 NK_MUST_CHECK nk_status nk_wire_count(nk_wire *in, int64_t limit, int64_t *out, nk_error *err);
+/* How many things follow that take a byte or more each: no more than there are bytes left, and it fits an int. */
+NK_MUST_CHECK nk_status nk_wire_items(nk_wire *in, int64_t *out, nk_error *err);
 /* Points into the input. */
 NK_MUST_CHECK nk_status nk_wire_bytes(nk_wire *in, const uint8_t **bytes, int64_t *n_bytes, nk_error *err);
 /* A NUL-terminated string, pointing into the input (strings are written with their NUL); NULL if NULL was written. */

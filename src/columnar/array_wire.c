@@ -56,20 +56,34 @@ nk_status nk_array_to_wire(nk_memory *memory, nk_array *array, nk_text *out, nk_
 
 static nk_status damaged(nk_error *err) { return nk_fail(err, NK_COMPUTE, "a serialised array is damaged"); }
 
-static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer **views_out,
-                            nk_heap **heap_out, nk_error *err)
+/* The bytes that n texts need behind their views. The input is read twice, so that no more is taken than it holds. */
+static nk_status heap_bytes(nk_wire in, int64_t n, int64_t *out, nk_error *err)
+{
+	*out = 0;
+	for (int64_t i = 0; i < n; i++) {
+		const uint8_t *text;
+		int64_t n_bytes;
+		NK_TRY(nk_wire_bytes(&in, &text, &n_bytes, err));
+		*out += n_bytes > NK_VIEW_INLINE ? n_bytes : 0;
+	}
+	return *out <= UINT32_MAX ? NK_OK : nk_fail(err, NK_COMPUTE, "a serialised array of text exceeds 4 GiB");
+}
+
+static nk_status read_views(nk_memory *memory, nk_wire *in, const nk_dtype *dtype, int64_t n,
+                            nk_buffer **views_out, nk_heap **heap_out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_AUTO(nk_buffer) bytes = NULL;
+	int64_t n_heap, used = 0;
+	NK_TRY(heap_bytes(*in, n, &n_heap, err));
 	NK_TRY(nk_buffer_new(memory, n * (int64_t)sizeof(nk_view), &views, err));
-	if (in->end - in->at > UINT32_MAX)
-		return nk_fail(err, NK_COMPUTE, "a serialised array of text exceeds 4 GiB");
-	NK_TRY(nk_buffer_new(memory, in->end - in->at, &bytes, err));
-	int64_t used = 0;
+	NK_TRY(nk_buffer_new(memory, n_heap, &bytes, err));
 	for (int64_t i = 0; i < n; i++) {
 		const uint8_t *text;
 		int64_t n_bytes;
 		NK_TRY(nk_wire_bytes(in, &text, &n_bytes, err));
+		if (dtype->id == NK_TYPE_STRING && !nk_is_utf8((const char *)text, n_bytes))
+			return damaged(err);
 		((nk_view *)(void *)views->bytes)[i] =
 			nk_view_make((const char *)text, (uint32_t)n_bytes, 0, (uint32_t)used);
 		if (n_bytes > NK_VIEW_INLINE) {
@@ -77,7 +91,6 @@ static nk_status read_views(nk_memory *memory, nk_wire *in, int64_t n, nk_buffer
 			used += n_bytes;
 		}
 	}
-	nk_buffer_shrink(bytes, used);
 	nk_buffer *one = NK_STEAL(bytes);
 	NK_TRY(nk_heap_new(&one, 1, heap_out, err));
 	*views_out = NK_STEAL(views);
@@ -106,6 +119,9 @@ static nk_status read_codes(nk_memory *memory, nk_wire *in, const nk_dtype *dtyp
 	return NK_OK;
 }
 
+static nk_status read_array(nk_memory *memory, nk_wire *in, const nk_dtype *expected, nk_array **out,
+                            nk_error *err);
+
 static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dtype, int64_t n,
                              nk_buffer *validity_in, nk_array **out, nk_error *err)
 {
@@ -119,10 +135,13 @@ static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dty
 			int64_t length;
 			NK_TRY(nk_wire_count(in, INT64_MAX - at[i], &length, err));
 			at[i + 1] = at[i] + length;
+			bool valid = !validity || nk_bitmap_get(validity->bytes, i);
+			if (dtype->id == NK_TYPE_ARRAY && valid && length != dtype->width)
+				return damaged(err);
 		}
 		NK_AUTO(nk_array) items = NULL;
-		NK_TRY(nk_array_from_wire(memory, in, &items, err));
-		if (items->n_rows != at[n] || items->dtype != dtype->fields[0].dtype)
+		NK_TRY(read_array(memory, in, dtype->fields[0].dtype, &items, err));
+		if (items->n_rows != at[n])
 			return damaged(err);
 		return nk_array_new_list(dtype, n, NK_STEAL(offsets), NK_STEAL(items), NK_STEAL(validity), -1, out,
 		                         err);
@@ -131,10 +150,10 @@ static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dty
 	nk_status status = fields ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for fields");
 	int n_read = 0;
 	for (; status == NK_OK && n_read < dtype->n_fields; n_read++) {
-		status = nk_array_from_wire(memory, in, &fields[n_read], err);
+		status = read_array(memory, in, dtype->fields[n_read].dtype, &fields[n_read], err);
 		if (status != NK_OK)
 			break;
-		if (fields[n_read]->n_rows != n || fields[n_read]->dtype != dtype->fields[n_read].dtype)
+		if (fields[n_read]->n_rows != n)
 			status = damaged(err);
 	}
 	if (status == NK_OK) {
@@ -147,7 +166,21 @@ static nk_status read_nested(nk_memory *memory, nk_wire *in, const nk_dtype *dty
 	return status;
 }
 
-nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_error *err)
+/* How many rows n_bytes can hold. Nulls, and structs of them, take none. */
+static int64_t most_rows(nk_physical physical, int64_t n_bytes)
+{
+	switch (physical) {
+	case NK_PHYSICAL_NONE:
+	case NK_PHYSICAL_STRUCT: return INT64_MAX / 64;
+	case NK_PHYSICAL_BOOL: return n_bytes * 8;
+	default: return n_bytes;
+	}
+}
+
+/* expected: the dtype that the array around this one has for it, NULL for the outermost. What nests deeper than that is
+ * refused before it is read. */
+static nk_status read_array(nk_memory *memory, nk_wire *in, const nk_dtype *expected, nk_array **out,
+                            nk_error *err)
 {
 	const char *text;
 	int64_t physical, n, n_bytes;
@@ -157,14 +190,12 @@ nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_
 	if (!text)
 		return damaged(err);
 	NK_TRY(nk_dtype_parse(text, &dtype, err));
+	if (expected && dtype != expected)
+		return damaged(err);
 	NK_TRY(nk_wire_count(in, NK_PHYSICAL_N - 1, &physical, err));
 	bool fits = (nk_physical)physical == dtype->physical ||
 	            (dtype->id == NK_TYPE_DECIMAL && physical == NK_PHYSICAL_I64);
-	NK_TRY(nk_wire_count(in,
-	                     physical == NK_PHYSICAL_NONE || physical == NK_PHYSICAL_STRUCT
-	                         ? INT64_MAX / 64
-	                         : (in->end - in->at) * 8,
-	                     &n, err));
+	NK_TRY(nk_wire_count(in, most_rows((nk_physical)physical, in->end - in->at), &n, err));
 	NK_TRY(nk_wire_bytes(in, &bytes, &n_bytes, err));
 	if (!fits || (n_bytes && n_bytes != nk_bitmap_bytes(n)))
 		return damaged(err);
@@ -182,18 +213,23 @@ nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_
 	if (nk_type_is_category(dtype->id)) {
 		NK_TRY(read_codes(memory, in, dtype, n, validity, &values, err));
 	} else if (physical == NK_PHYSICAL_VIEW) {
-		NK_TRY(read_views(memory, in, n, &values, &heap, err));
+		NK_TRY(read_views(memory, in, dtype, n, &values, &heap, err));
 	} else {
 		NK_TRY(nk_wire_bytes(in, &bytes, &n_bytes, err));
-		int64_t expected =
+		int64_t n_expected =
 			physical == NK_PHYSICAL_BOOL ? nk_bitmap_bytes(n) : n * nk_physical_size((nk_physical)physical);
-		if (n_bytes != expected)
+		if (n_bytes != n_expected)
 			return damaged(err);
 		NK_TRY(nk_buffer_new(memory, n_bytes, &values, err));
 		memcpy(values->bytes, bytes, (size_t)n_bytes);
 	}
 	return nk_array_new_flat(dtype, (nk_physical)physical, n, NK_STEAL(values), NK_STEAL(validity), -1,
 	                         NK_STEAL(heap), out, err);
+}
+
+nk_status nk_array_from_wire(nk_memory *memory, nk_wire *in, nk_array **out, nk_error *err)
+{
+	return read_array(memory, in, NULL, out, err);
 }
 
 nk_status nk_frame_to_wire(nk_memory *memory, nk_frame *frame, nk_text *out, nk_error *err)
@@ -214,7 +250,7 @@ nk_status nk_frame_from_wire(nk_memory *memory, nk_wire *in, nk_frame **out, nk_
 {
 	int64_t height, n;
 	NK_TRY(nk_wire_count(in, INT64_MAX / 64, &height, err));
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	nk_field *fields = calloc((size_t)n + 1, sizeof *fields);
 	nk_column **columns = calloc((size_t)n + 1, sizeof *columns);
 	nk_schema *schema = NULL;

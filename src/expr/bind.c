@@ -316,7 +316,9 @@ static nk_status choose_fields(context *c, const nk_expr *node, choice *made, nk
 		return nk_fail(err, NK_INVALID_OPERATION, "`struct.field` expects a Struct, got `%s`",
 		               n_named ? nk_dtype_short_name(named[0].expr->dtype) : "nothing");
 	const nk_dtype *of = made->of = named[0].expr->dtype;
-	NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &made->positions, of->n_fields + node->n_args + 1, err));
+	/* Every argument names a field or all of them. */
+	NK_TRY(NK_ARENA_NEW(nk_binder_arena(c->binder), &made->positions,
+	                    (int64_t)(of->n_fields + 1) * node->n_args, err));
 	for (int a = 1; a < node->n_args; a++) {
 		const nk_scalar *value = &node->args[a]->literal;
 		bool is_literal = node->args[a]->kind == NK_EXPR_LITERAL && !value->is_null;

@@ -1,8 +1,9 @@
-/* Selectors: which columns of a schema an expression stands for. A selector is resolved to a set of positions;
- * set operations work on those. Depth is what a user writes by hand, yet combining walks a stack all the same. */
+/* Selectors: which columns of a schema an expression stands for. A selector is resolved to a set of positions; what is
+ * combined of others is worked out node by node, each once, however deep and however often it is shared. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pointers.h"
 #include "compute/text_pattern.h"
 #include "expr/expr.h"
 
@@ -208,64 +209,86 @@ static nk_status resolve_leaf(const nk_expr *selector, const nk_field *fields, i
 	return NK_OK;
 }
 
+/* A selector that is no combination, or a column, which takes part in selections as itself. */
+static nk_status resolve_one(const nk_expr *node, const nk_field *fields, int n_fields, int *out, int *n_out,
+                             nk_error *err)
+{
+	if (node->kind == NK_EXPR_COLUMN) {
+		nk_expr leaf = {
+			.selector = NK_SELECT_NAMES, .names = (char *[]){node->name}, .n_items = 1, .strict = true};
+		return resolve_leaf(&leaf, fields, n_fields, out, n_out, err);
+	}
+	if (node->kind != NK_EXPR_SELECTOR)
+		return nk_fail(err, NK_TYPE, "expected a selector or a column");
+	return resolve_leaf(node, fields, n_fields, out, n_out, err);
+}
+
+static bool is_combination(const nk_expr *node)
+{
+	return node->kind == NK_EXPR_SELECTOR && node->selector >= NK_SELECT_UNION;
+}
+
+static int combined_of(const void *node, const void *const **below)
+{
+	const nk_expr *expr = node;
+	*below = (const void *const *)expr->args;
+	return is_combination(expr) ? 2 : 0;
+}
+
+static uint64_t combine(nk_selector_kind kind, uint64_t left, uint64_t right)
+{
+	return kind == NK_SELECT_UNION       ? left | right
+	       : kind == NK_SELECT_INTERSECT ? left & right
+	       : kind == NK_SELECT_EXCEPT    ? left & ~right
+	                                     : left ^ right;
+}
+
+/* Sets of fields, one for each node: those below come first. `chosen` has room for the positions of any leaf. */
+static nk_status resolve_sets(const nk_pointers *nodes, const nk_field *fields, int n_fields, uint64_t *sets,
+                              int *chosen, nk_error *err)
+{
+	int64_t n_words = n_fields / 64 + 1;
+	for (int64_t i = 0; i < nodes->n; i++) {
+		const nk_expr *node = nodes->items[i];
+		uint64_t *set = sets + i * n_words;
+		if (is_combination(node)) {
+			const uint64_t *left = sets + nk_pointers_find(nodes, node->args[0]) * n_words;
+			const uint64_t *right = sets + nk_pointers_find(nodes, node->args[1]) * n_words;
+			for (int64_t w = 0; w < n_words; w++)
+				set[w] = combine(node->selector, left[w], right[w]);
+			continue;
+		}
+		int n = 0;
+		NK_TRY(resolve_one(node, fields, n_fields, chosen, &n, err));
+		for (int k = 0; k < n; k++)
+			set[chosen[k] / 64] |= 1ull << (chosen[k] & 63);
+	}
+	return NK_OK;
+}
+
 nk_status nk__selector_resolve(const nk_expr *selector, const nk_field *fields, int n_fields, int *out,
                                int *n_out, nk_error *err)
 {
-	if (selector->kind == NK_EXPR_COLUMN) { /* a plain column takes part in selections as itself */
-		nk_expr leaf = {
-			.selector = NK_SELECT_NAMES, .names = (char *[]){selector->name}, .n_items = 1, .strict = true};
-		return resolve_leaf(&leaf, fields, n_fields, out, n_out, err);
+	if (!is_combination(selector))
+		return resolve_one(selector, fields, n_fields, out, n_out, err);
+	NK_POINTERS(nodes);
+	NK_TRY(nk_pointers_walk(&nodes, selector, combined_of, err));
+	int most = n_fields;
+	for (int64_t i = 0; i < nodes.n; i++)
+		most = NK_MAX(most, ((const nk_expr *)nodes.items[i])->n_items);
+	size_t n_words = (size_t)n_fields / 64 + 1;
+	uint64_t *sets = calloc((size_t)nodes.n * n_words, sizeof *sets);
+	int *chosen = malloc(((size_t)most + 1) * sizeof *chosen);
+	nk_status status = sets && chosen ? resolve_sets(&nodes, fields, n_fields, sets, chosen, err)
+	                                  : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
+	if (status == NK_OK) {
+		const uint64_t *set = sets + (size_t)(nodes.n - 1) * n_words;
+		*n_out = 0;
+		for (int at = 0; at < n_fields; at++)
+			if (set[at / 64] >> (at & 63) & 1)
+				out[(*n_out)++] = at;
 	}
-	if (selector->kind != NK_EXPR_SELECTOR)
-		return nk_fail(err, NK_TYPE, "expected a selector or a column");
-	if (selector->selector < NK_SELECT_UNION)
-		return resolve_leaf(selector, fields, n_fields, out, n_out, err);
-
-	/* Left spines are what `a | b | c` builds: gather the right operands, then fold from the innermost out. */
-	int depth = 0;
-	const nk_expr *inner = selector;
-	while (inner->kind == NK_EXPR_SELECTOR && inner->selector >= NK_SELECT_UNION) {
-		depth++;
-		inner = inner->args[0];
-	}
-	const nk_expr **spine = malloc((size_t)depth * sizeof *spine);
-	uint8_t *member = calloc((size_t)n_fields + 1, 1);
-	int *chosen = malloc(((size_t)n_fields + 1) * 2 * sizeof *chosen);
-	nk_status status = NK_OK;
-	int n = 0;
-	if (!spine || !member || !chosen) {
-		status = nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a selector");
-		goto done;
-	}
-	inner = selector;
-	for (int i = depth; i-- > 0; inner = inner->args[0])
-		spine[i] = inner;
-	status = nk__selector_resolve(inner, fields, n_fields, chosen, &n, err);
-	for (int i = 0; status == NK_OK && i < n; i++)
-		member[chosen[i]] = 1;
-	for (int level = 0; status == NK_OK && level < depth; level++) {
-		status = nk__selector_resolve(spine[level]->args[1], fields, n_fields, chosen, &n, err);
-		if (status != NK_OK)
-			break;
-		for (int i = 0; i < n; i++)
-			member[chosen[i]] |= 2;
-		for (int at = 0; at < n_fields; at++) {
-			bool left = member[at] & 1, right = member[at] & 2;
-			nk_selector_kind kind = spine[level]->selector;
-			member[at] = kind == NK_SELECT_UNION       ? left || right
-			             : kind == NK_SELECT_INTERSECT ? left && right
-			             : kind == NK_SELECT_EXCEPT    ? left && !right
-			                                           : left != right;
-		}
-	}
-	n = 0;
-	for (int at = 0; status == NK_OK && at < n_fields; at++)
-		if (member[at])
-			out[n++] = at;
-	*n_out = n;
-done:
-	free(spine);
-	free(member);
+	free(sets);
 	free(chosen);
 	return status;
 }

@@ -205,7 +205,7 @@ static nk_status read_selector(nk_wire *in, nk_expr **args, int n_args, nk_expr 
 	NK_TRY(nk_wire_count(in, NK_SELECT_XOR, &kind, err));
 	NK_TRY(nk_wire_count(in, 1, &strict, err));
 	NK_TRY(nk_wire_count(in, UINT32_MAX, &classes, err));
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	if (kind >= NK_SELECT_UNION)
 		return n_args == 2 && n == 0
 		           ? nk__selector_combine((nk_selector_kind)kind, args[0], args[1], out, err)
@@ -263,7 +263,7 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earli
 	const char *name;
 	NK_TRY(nk_wire_count(in, NK_EXPR_OVER, &kind, err));
 	NK_TRY(nk_wire_string(in, &name, err));
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n_args, err));
+	NK_TRY(nk_wire_items(in, &n_args, err));
 	nk_expr **args = calloc((size_t)n_args + 1, sizeof *args);
 	nk_status status = args ? NK_OK : nk_fail(err, NK_OUT_OF_MEMORY, "no memory for an expression");
 	for (int64_t i = 0; status == NK_OK && i < n_args; i++) {
@@ -311,7 +311,7 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_expr *const *earli
 nk_status nk__expr_from_wire(nk_memory *memory, nk_wire *in, nk_expr **out, nk_error *err)
 {
 	int64_t n;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	if (n < 1)
 		return damaged(err);
 	nk_expr **made = calloc((size_t)n, sizeof *made);

@@ -97,7 +97,7 @@ static void parts_release(parts *p)
 static nk_status read_exprs(nk_memory *memory, nk_wire *in, nk_expr ***out, int64_t *n_out, nk_error *err)
 {
 	int64_t n;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	*out = calloc((size_t)n + 1, sizeof **out);
 	if (!*out)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a plan");
@@ -109,7 +109,7 @@ static nk_status read_exprs(nk_memory *memory, nk_wire *in, nk_expr ***out, int6
 static nk_status read_parts(nk_memory *memory, nk_wire *in, nk_plan *const *earlier, int64_t n_earlier,
                             parts *p, nk_error *err)
 {
-	NK_TRY(nk_wire_count(in, in->end - in->at, &p->n_inputs, err));
+	NK_TRY(nk_wire_items(in, &p->n_inputs, err));
 	p->inputs = calloc((size_t)p->n_inputs + 1, sizeof *p->inputs);
 	if (!p->inputs)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a plan");
@@ -133,7 +133,7 @@ static nk_status read_enum(nk_wire *in, int most, int *out, nk_error *err)
 static nk_status read_fields(nk_wire *in, nk_plan *plan, nk_error *err)
 {
 	int64_t n, flags;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	plan->names = calloc((size_t)n + 1, sizeof *plan->names);
 	if (!plan->names)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a plan");
@@ -237,7 +237,7 @@ nk_status nk_plan_from_wire(nk_memory *memory, nk_wire *in, nk_source_maker *mak
                             nk_error *err)
 {
 	int64_t n;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	if (n < 1)
 		return damaged(err);
 	nk_plan **made = calloc((size_t)n, sizeof *made);

@@ -157,6 +157,20 @@ static void test_wide(void)
 	drop_all();
 }
 
+/* Selectors that lean to the right, and such as use themselves twice, sixty times over. */
+static void test_selectors(void)
+{
+	nk_expr *leaf = choose("classes", "numeric"), *deep = leaf, *shared = leaf;
+	for (int i = 0; i < 100000; i++)
+		deep = both("union", leaf, deep);
+	run_everything("selectors", pick(table("a:Int64 b:String | 1 x | 2 y"), deep), "a:Int64 | 1 | 2");
+	for (int i = 0; i < 60; i++)
+		shared = both(i % 2 ? "union" : "intersect", shared, shared);
+	run_everything("shared selectors", pick(table("a:Int64 b:String | 1 x | 2 y"), shared),
+	               "a:Int64 | 1 | 2");
+	drop_all();
+}
+
 int main(void)
 {
 	test_long_expression();
@@ -164,5 +178,6 @@ int main(void)
 	test_long_chains();
 	test_sharing();
 	test_wide();
+	test_selectors();
 	return expect_report();
 }

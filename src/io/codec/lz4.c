@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <lz4.h>
 #include <lz4frame.h>
+#include <string.h>
 
 #include "io/codec/codec_internal.h"
 

@@ -194,7 +194,7 @@ static nk_status take_string(nk_arena *arena, nk_wire *in, bool may_be_null, con
 static nk_status take_count(nk_wire *in, int *out, nk_error *err)
 {
 	int64_t n;
-	NK_TRY(nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX), &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	*out = (int)n;
 	return NK_OK;
 }

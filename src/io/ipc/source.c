@@ -258,7 +258,7 @@ nk_status nk_ipc_source_new(nk_memory *memory, const char *const *paths, int n_p
 nk_status nk_ipc_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **out, nk_error *err)
 {
 	int64_t n, flags;
-	NK_TRY(nk_wire_count(in, in->end - in->at, &n, err));
+	NK_TRY(nk_wire_items(in, &n, err));
 	const char **paths = malloc(((size_t)n + 1) * sizeof *paths);
 	if (!paths)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for paths");
