@@ -7,6 +7,8 @@ import sys
 import textwrap
 import time
 
+import pytest
+
 LONG = """
 import nanuk as pl
 
@@ -62,6 +64,37 @@ def test_memory_limit_refuses_and_the_next_query_runs():
     )
     out, err = process.communicate(timeout=60)
     assert out == "refused True\n3\n", err
+
+
+SPILLING = {
+    "group_by": 'big.group_by("k").agg(pl.col("v").sum()).select(pl.len(), pl.all().sum())',
+    "join": 'big.join(big, on="k").select(pl.len(), pl.all().sum())',
+    "sort": 'big.sort("v", "k").select(pl.len(), pl.all().first(), v1=pl.col("v").last(), k1=pl.col("k").sum())',
+    "unique": 'big.unique("k").select(pl.len(), pl.col("k").sum())',
+}
+
+
+@pytest.mark.parametrize("name", SPILLING)
+def test_operators_write_to_disk_when_memory_is_short(name, tmp_path):
+    """Less than the rows take: the answer is the same."""
+    code = f"""
+        import os
+
+        n = 1_000_000
+        path = {str(tmp_path / "big.parquet")!r}
+        i = pl.int_range(n)
+        if not os.path.exists(path):
+            pl.select(k=i * 7919 % n, v=i * 40503 % 1_000_003, w=-i).write_parquet(path, row_group_size=10_000)
+        big = pl.scan_parquet(path)
+        query = {SPILLING[name]}
+        print(query.collect().rows())
+        """
+    answers = []
+    for limit in ({}, {"NANUK_MEMORY_LIMIT": str(20 << 20)}):
+        out, err = start(code, NANUK_MAX_THREADS="2", NANUK_BATCH_ROWS="1024", **limit).communicate(timeout=300)
+        assert out, err
+        answers.append(out)
+    assert answers[0] == answers[1]
 
 
 def test_a_forked_child_runs_queries():

@@ -1,5 +1,5 @@
 /* Two rounds, so that any number of tasks can build without locks: first each task encodes and hashes a range of
- * rows and sorts their numbers by partition (top hash bits), then each task fills the slots of one partition,
+ * rows and sorts their numbers by partition (high hash bits), then each task fills the slots of one partition,
  * which is a region of its own. Direct addressing gives each task a range of values instead. Rows are put in
  * last first, so that chains ascend. */
 #include "compute/join_table.h"
@@ -12,6 +12,7 @@ enum {
 	AHEAD = 64,
 	CACHED_BYTES = 1 << 19, /* larger tables are prefetched */
 	STEP_BITS = 3,
+	PARTITION_BITS = 10,     /* at most */
 	ONE_STEP_ROWS = 1 << 16, /* fewer rows are built by one task */
 	DIRECT_SPARSE = 8,       /* values per row that direct addressing may have */
 	DIRECT_FREE = 1 << 12,
@@ -228,9 +229,10 @@ static void build_direct(nk_join_table *table, int step)
 	note_duplicates(table, duplicates);
 }
 
+/* The topmost bits are the same for all rows when they are one partition of a larger side. */
 static inline int step_of(const nk_join_table *table, uint64_t hash)
 {
-	return table->step_bits ? (int)(hash >> (64 - table->step_bits)) : 0;
+	return (int)(hash >> (64 - PARTITION_BITS - table->step_bits)) & ((1 << table->step_bits) - 1);
 }
 
 /* Null rows are given the hash of a zeroed key; they are told apart when put in. */

@@ -9,7 +9,10 @@
 #include "exec/ordered.h"
 #include "exec/sort_internal.h"
 
-enum { SPILL_BYTES = 8 << 20 /* shorter runs are not worth a seek */ };
+enum {
+	SPILL_BYTES = 8 << 20, /* shorter runs are not worth a seek, unless memory for longer ones is lacking */
+	SORTING_FACTOR = 3,    /* joining columns, the keys' codes and positions take so much again */
+};
 
 typedef struct worker_state {
 	nk_pieces held;
@@ -92,9 +95,11 @@ static nk_status push(nk_receiver *sink, int number, nk_batch *given, nk_error *
 	for (int c = 0; c < batch->n_columns; c++)
 		worker->n_bytes += nk_array_bytes(batch->columns[c]);
 	NK_TRY(nk_pieces_add(&worker->held, NK_STEAL(batch), err));
-	/* Joining columns and the keys' codes take about as much again. */
-	bool is_long = worker->n_bytes > SPILL_BYTES || sort->exec->force_spill;
-	if (is_long && nk_exec_should_spill(sort->exec, worker->n_bytes * 2))
+	/* All workers may do so at a time. */
+	const nk_exec *exec = sort->exec;
+	int64_t shortest = NK_MIN((int64_t)SPILL_BYTES, nk_memory_limit(exec->memory) / (16 * exec->n_workers));
+	bool is_long = worker->n_bytes > shortest || exec->force_spill;
+	if (is_long && nk_exec_should_spill(exec, worker->n_bytes * SORTING_FACTOR * exec->n_workers))
 		return write_run(sort, worker, err);
 	return NK_OK;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WRITE_BYTES = 1 << 18 };
+enum { WRITE_BYTES = 1 << 18, FEW_BYTES = 1 << 13 };
 
 struct nk_spill_file {
 	const nk_exec *exec;
@@ -86,7 +86,7 @@ static nk_status file_open(nk_spill_file *file, const nk_batch *first, nk_error 
 typedef struct writer {
 	nk_spill_file *file;
 	uint8_t *block;
-	int64_t n_held, offset, n_bytes;
+	int64_t n_room, n_held, offset, n_bytes;
 } writer;
 
 static nk_status write_at(nk_spill_file *file, const uint8_t *bytes, int64_t n, int64_t offset, nk_error *err)
@@ -120,9 +120,9 @@ static nk_status put(writer *to, const void *bytes, int64_t n, nk_error *err)
 	to->n_bytes += n;
 	if (!to->block || n == 0)
 		return NK_OK;
-	if (to->n_held + n > WRITE_BYTES)
+	if (to->n_held + n > to->n_room)
 		NK_TRY(writer_flush(to, err));
-	if (n > WRITE_BYTES) {
+	if (n > to->n_room) {
 		NK_TRY(write_at(to->file, bytes, n, to->offset, err));
 		to->offset += n;
 		return NK_OK;
@@ -219,9 +219,14 @@ nk_status nk_spill_file_write(nk_spill_file *file, nk_batch *const *batches, int
 	place->offset = __atomic_fetch_add(&file->end, to.n_bytes, __ATOMIC_RELAXED);
 	for (int64_t i = 0; i < n_batches; i++)
 		place->n_rows += batches[i]->n_rows;
-	void *block;
-	NK_TRY(nk_alloc(file->exec->memory, WRITE_BYTES, &block, err));
-	to = (writer){.file = file, .block = block, .offset = place->offset};
+	/* What is short is memory: then smaller pieces are written. */
+	uint8_t few[FEW_BYTES];
+	void *block = NULL;
+	bool has_block = nk_alloc(file->exec->memory, WRITE_BYTES, &block, NULL) == NK_OK;
+	to = (writer){.file = file,
+	              .block = has_block ? block : few,
+	              .n_room = has_block ? WRITE_BYTES : FEW_BYTES,
+	              .offset = place->offset};
 	nk_status status = put_batches(&to, batches, n_batches, err);
 	nk_free(file->exec->memory, block, WRITE_BYTES);
 	if (status == NK_OK && file->counters)

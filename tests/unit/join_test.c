@@ -2,6 +2,8 @@
  * workers, tiny and large batches, keys of several dtypes and encodings, nulls equal or not, unique and repeated
  * keys, with and without spilling; probe order is kept when asked; validation fails for repeated keys; runtime
  * filters pass every key that matches. */
+#include "compute/hash.h"
+#include "compute/join_table.h"
 #include "exec/join.h"
 #include "exec_rows.h"
 
@@ -244,6 +246,36 @@ static void validation(void)
 	nk_task_group_free(exec.tasks);
 }
 
+/* A partition of a side that went to disk: many keys whose hashes begin alike. */
+static void one_partition(void)
+{
+	enum { N = 80000, BLOCK = 1024, ALIKE = 6 };
+	nk_array *chosen, *drawn;
+	uint64_t hashes[BLOCK];
+	EXPECT(nk_array_alloc(memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, N, false, &chosen, NULL) == 0);
+	EXPECT(nk_array_alloc(memory, nk_dtype_of(NK_TYPE_INT64), NK_PHYSICAL_I64, BLOCK, false, &drawn, NULL) ==
+	       0);
+	int64_t *keys = nk_array_values(chosen), *draw = nk_array_values(drawn), n = 0;
+	for (int64_t base = 0; n < N; base += BLOCK) {
+		for (int64_t i = 0; i < BLOCK; i++)
+			draw[i] = (base + i) * 1000003;
+		EXPECT(nk_hash_array(memory, drawn, BLOCK, hashes, false, NULL) == NK_OK);
+		for (int64_t i = 0; i < BLOCK && n < N; i++)
+			if (hashes[i] >> (64 - ALIKE) == 5)
+				keys[n++] = draw[i];
+	}
+	nk_join_table *table;
+	const nk_dtype *dtype = chosen->dtype;
+	EXPECT(nk_join_table_new(memory, &chosen, &dtype, 1, N, false, &table, NULL) == NK_OK);
+	for (int round = 0; round < 2; round++)
+		for (int step = 0; step < nk_join_table_n_steps(table); step++)
+			EXPECT(nk_join_table_build(table, round, step, NULL) == NK_OK);
+	EXPECT(nk_join_table_is_unique(table));
+	nk_join_table_free(table);
+	nk_array_unref(chosen);
+	nk_array_unref(drawn);
+}
+
 int main(void)
 {
 	memory = nk_memory_new(NULL, INT64_MAX);
@@ -271,6 +303,7 @@ int main(void)
 			compare(2, 20, spill, lone, 1, 10, 0, 50, false, false, &kinds[h]);
 		}
 	validation();
+	one_partition();
 	nk_pool_free(pool);
 	EXPECT(nk_memory_used(memory) == 0);
 	nk_memory_unref(memory);
