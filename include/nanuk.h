@@ -451,6 +451,56 @@ NK_API nk_status nk_plan_group_by(nk_plan *plan, nk_expr *const *keys, int n_key
 NK_API nk_status nk_plan_join(nk_plan *left, nk_plan *right, nk_expr *const *left_on,
                               nk_expr *const *right_on, int n_on, const nk_join_options *options,
                               nk_plan **out, nk_error *err);
+/* Each left row with the nearest row of the right by `on` (ordered on both sides) among those with equal `by`. */
+typedef struct nk_asof_options {
+	int64_t size;
+	const char *strategy;             /* NULL: "backward"; "forward", "nearest" */
+	const char *tolerance;            /* how far a match may be: a number or a duration; NULL: any */
+	const char *suffix;               /* NULL: "_right" */
+	bool keep_right_on;               /* the right's `on` comes out too */
+	bool no_exact_matches, unchecked; /* unchecked: the caller knows that `on` is in order */
+} nk_asof_options;
+NK_API nk_status nk_plan_join_asof(nk_plan *left, nk_plan *right, nk_expr *left_on, nk_expr *right_on,
+                                   nk_expr *const *left_by, nk_expr *const *right_by, int n_by,
+                                   const nk_asof_options *options, nk_plan **out, nk_error *err);
+/* Windows over a sorted index (integers, "2i"; or times, "1h30m", "1mo") within groups of equal keys. One for each row, or
+ * `every` so often when that is given. */
+typedef struct nk_window_options {
+	int64_t size;
+	const char *every;    /* NULL: a window for each row */
+	const char *period;   /* NULL: as every */
+	const char *offset;   /* NULL: none; of a row's window: the period, backwards */
+	const char *closed;   /* NULL: "left", of rows' windows "right"; "both", "none" */
+	const char *label;    /* NULL: "left"; "right", "datapoint" */
+	const char *start_by; /* NULL: "window"; "datapoint", or a day: "monday" */
+	bool include_boundaries;
+} nk_window_options;
+NK_API nk_status nk_plan_windows(nk_plan *plan, nk_expr *index, nk_expr *const *keys, int n_keys,
+                                 nk_expr *const *aggregates, int n_aggregates,
+                                 const nk_window_options *options, nk_plan **out, nk_error *err);
+
+/* Functions of the host. `call` may run on any thread; it fails with NK_FOREIGN, or another status and message. data is
+ * taken over, also on failure, and given to `free` once. */
+typedef struct nk_column_function {
+	int64_t size;
+	void *data;
+	nk_status (*call)(void *data, nk_series *const *args, int n_args, nk_series **out, nk_error *err);
+	void (*free)(void *data);
+	const char
+		*dtype; /* of the result; NULL: that of a call on two rows, which is made when a query is bound */
+	bool is_elementwise, returns_scalar;
+	bool takes_all; /* a selector among the arguments stands for several arguments, not for several calls */
+} nk_column_function;
+NK_API nk_status nk_expr_map(const nk_column_function *function, nk_expr *const *args, int n_args,
+                             nk_expr **out, nk_error *err);
+typedef struct nk_table_function {
+	int64_t size;
+	void *data;
+	nk_status (*call)(void *data, nk_frame *input, nk_frame **out, nk_error *err);
+	void (*free)(void *data);
+	nk_frame *schema; /* a frame with the result's columns; NULL: those of the input */
+} nk_table_function;
+NK_API nk_status nk_plan_map(nk_plan *plan, const nk_table_function *function, nk_plan **out, nk_error *err);
 /* descending and nulls_last: n_by values each, or NULL for all false. */
 NK_API nk_status nk_plan_sort(nk_plan *plan, nk_expr *const *by, int n_by, const bool *descending,
                               const bool *nulls_last, bool maintain_order, nk_plan **out, nk_error *err);

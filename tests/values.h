@@ -206,6 +206,7 @@ static inline nk_status values_option(values_text *text, const nk_func *func, co
 		return nk_arena_string(text->arena, word + 1, (int64_t)strlen(word) - 2, &options[i].string,
 		                       &text->err);
 	case NK_OPTION_DTYPE: return nk_dtype_parse(word, &options[i].dtype, &text->err);
+	case NK_OPTION_FOREIGN: break;
 	}
 	return NK_OK;
 }

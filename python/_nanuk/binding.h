@@ -48,6 +48,8 @@ static inline bool py_is_series(PyObject *object)
 
 /* error.c: exceptions. Both return NULL with the exception set. */
 PyObject *py_raise(const nk_error *err);
+/* foreign.c: raises an exception that a function left, if it is still known. */
+bool py_raise_kept(const void *exception);
 PyObject *py_set_exceptions(PyObject *module, PyObject *classes);
 
 /* Each takes over the reference to the handle, also on failure. */
@@ -222,6 +224,8 @@ bool py_plan_type_init(PyObject *module);
 
 extern PyMethodDef py_plan_functions[]; /* scan_parquet, concat */
 extern PyMethodDef py_csv_functions[];
+extern PyMethodDef py_foreign_functions[];
+extern PyMethodDef py_windows_functions[];
 extern PyMethodDef py_ipc_functions[];
 extern PyMethodDef py_json_functions[];
 extern PyMethodDef py_parquet_functions[];

@@ -39,12 +39,8 @@ PyObject *py_raise(const nk_error *err)
 {
 	if (PyErr_Occurred())
 		return NULL;
-	if (err->code == NK_FOREIGN && err->payload) {
-		PyObject *exception = err->payload;
-		PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-		Py_DECREF(exception);
+	if (err->code == NK_FOREIGN && err->payload && py_raise_kept(err->payload))
 		return NULL;
-	}
 	PyErr_SetString(class_of(err->code), err->message);
 	return NULL;
 }

@@ -249,6 +249,8 @@ PyMODINIT_FUNC PyInit__nanuk(void)
 	            PyModule_AddFunctions(module, py_expr_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_plan_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_csv_functions) == 0 &&
+	            PyModule_AddFunctions(module, py_foreign_functions) == 0 &&
+	            PyModule_AddFunctions(module, py_windows_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_ipc_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_json_functions) == 0 &&
 	            PyModule_AddFunctions(module, py_parquet_functions) == 0 &&

@@ -530,6 +530,44 @@ class DataFrame(_nanuk.Frame, DataFrameShapes):
             nulls_equal=nulls_equal, coalesce=coalesce, maintain_order=maintain_order,
         )._collect()  # fmt: skip
 
+    def rolling(self, index_column, *, period, offset=None, closed: str = "right", group_by=None):
+        """A window for each row, see LazyFrame.rolling."""
+        from nanuk.windows import WindowGroupBy, rolling
+
+        groups = rolling(WindowGroupBy, self._plan(), index_column, period, offset, closed, group_by)
+        groups.df = self
+        return groups
+
+    def group_by_dynamic(
+        self, index_column, *, every, period=None, offset=None, include_boundaries: bool = False,
+        closed: str = "left", label: str = "left", group_by=None, start_by: str = "window",
+    ):  # fmt: skip
+        """Windows `every` so often, see LazyFrame.group_by_dynamic."""
+        from nanuk.windows import WindowGroupBy, group_by_dynamic
+
+        groups = group_by_dynamic(
+            WindowGroupBy, self._plan(), index_column, every, period, offset, include_boundaries, closed, label,
+            group_by, start_by,
+        )  # fmt: skip
+        groups.df = self
+        return groups
+
+    def upsample(self, time_column: str, *, every, group_by=None, maintain_order: bool = False) -> DataFrame:
+        """Rows `every` so often between the first and the last of a sorted column, null where there was none."""
+        from nanuk.windows import upsample
+
+        return upsample(self, time_column, every, group_by, maintain_order)
+
+    def join_asof(self, other, **options) -> DataFrame:
+        """Each row with the nearest row of another DataFrame, see LazyFrame.join_asof.
+
+        Raises TypeError when `other` is no DataFrame.
+        """
+        if not isinstance(other, DataFrame):
+            msg = f"expected `other` to be a DataFrame, not {type(other).__name__!r}"
+            raise TypeError(msg)
+        return self._plan().join_asof(other._plan(), **options)._collect()
+
     def partition_by(self, by, *more_by, maintain_order: bool = True, include_key: bool = True, as_dict: bool = False):
         """A table for each different value of some columns: a list, or a dict by the values as tuples."""
         from nanuk.selectors import expand_selector, of_columns
@@ -843,7 +881,7 @@ def _through_plan(name: str):
 for _name in (
     "drop", "rename", "with_row_index", "cast", "fill_null", "fill_nan", "remove", "drop_nulls", "drop_nans", "top_k",
     "bottom_k", "unique", "set_sorted", "sum", "mean", "min", "max", "median", "std", "var", "quantile", "null_count",
-    "count", "reverse", "shift", "gather_every", "interpolate", "unpivot", "unnest",
+    "count", "reverse", "shift", "gather_every", "interpolate", "unpivot", "unnest", "match_to_schema",
 ):  # fmt: skip
     setattr(DataFrame, _name, _through_plan(_name))
 

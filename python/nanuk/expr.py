@@ -451,13 +451,25 @@ class Expr(_nanuk.Expr, ExprRows, ExprMath, ExprStats, ExprWindows):
     def map_batches(
         self, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False
     ) -> Expr:
-        """A Python function of the whole column, as a Series."""
-        raise NotImplementedError("`map_batches` is not implemented yet")
+        """A Python function of the whole column, as a Series.
+
+        It gives a Series, an array or a list; one value with `returns_scalar`. Without `return_dtype` it is called once
+        more, on two rows, when the query is planned; InvalidOperationError when that fails. With `is_elementwise` it
+        sees the column piece by piece. What it raises comes out of the query; SchemaError when the dtype differs.
+        """
+        from nanuk.host import map_batches_of
+
+        return map_batches_of(self, function, return_dtype, is_elementwise, returns_scalar)
 
     def map_elements(self, function, return_dtype=None, *, skip_nulls: bool = True, pass_name: bool = False,
                      strategy: str = "thread_local") -> Expr:  # fmt: skip
-        """A Python function of each value."""
-        raise NotImplementedError("`map_elements` is not implemented yet")
+        """A Python function of each value; of nulls too when `skip_nulls` is False.
+
+        Without `return_dtype` it is called on a value when the query is planned; InvalidOperationError when that fails.
+        """
+        from nanuk.host import map_elements_of
+
+        return map_elements_of(self, function, return_dtype, skip_nulls, pass_name)
 
     def exclude(self, columns, *more_columns) -> Expr:
         """A choice of columns without some of them, given by name or dtype.

@@ -308,31 +308,65 @@ def max_horizontal(*exprs) -> Expr:
 
 
 def fold(acc, function, exprs, *, returns_scalar: bool = False, return_dtype=None) -> Expr:
-    """An expression and further ones combined one after the other by a function of two expressions.
+    """Columns combined with a start value one after the other by a Python function of two Series."""
+    from nanuk.host import fold_columns
 
-    Raises NotImplementedError for expressions that stand for columns that only the schema knows.
-    """
-    result = _nanuk.parse(acc)
-    for item in _single(exprs, "fold"):
-        result = _nanuk.parse(function(result, item))
-    return result if return_dtype is None else result.cast(return_dtype)
+    return fold_columns(function, [_nanuk.parse(acc), *_parsed(exprs)], return_dtype, returns_scalar, keeps_first=True)
 
 
 def reduce(function, exprs, *, returns_scalar: bool = False, return_dtype=None) -> Expr:
-    """Expressions combined one after the other by a function of two expressions; see fold."""
-    items = _single(exprs, "reduce")
-    result = items[0]
-    for item in items[1:]:
-        result = _nanuk.parse(function(result, item))
-    return result if return_dtype is None else result.cast(return_dtype)
+    """Columns combined one after the other by a Python function of two Series; see fold."""
+    from nanuk.host import fold_columns
+
+    return fold_columns(function, _parsed(exprs), return_dtype, returns_scalar)
 
 
-def _single(exprs, name: str) -> builtins.list:
-    items = [_nanuk.parse(item) for item in flatten(exprs)]
-    if builtins.any(item._output_name() is None for item in items):
-        msg = f"`{name}` of columns that only the schema knows is not implemented yet"
-        raise NotImplementedError(msg)
-    return items
+def cum_fold(acc, function, exprs, *, returns_scalar: bool = False, return_dtype=None,
+             include_init: bool = False) -> Expr:  # fmt: skip
+    """As fold, with all intermediate results as the fields of a Struct; the start value too with `include_init`."""
+    from nanuk.host import cum_fold_columns
+
+    items = [_nanuk.parse(acc).alias("init"), *_parsed(exprs)]
+    names = [item._output_name() for item in items]
+    return cum_fold_columns(function, items, return_dtype, names, 0 if include_init else 1).alias("cum_fold")
+
+
+def cum_reduce(function, exprs, *, returns_scalar: bool = False, return_dtype=None) -> Expr:
+    """As reduce, with all intermediate results as the fields of a Struct."""
+    from nanuk.host import cum_fold_columns
+
+    items = _parsed(exprs)
+    names = [item._output_name() for item in items]
+    return cum_fold_columns(function, items, return_dtype, names, 0).alias("cum_reduce")
+
+
+def map_batches(
+    exprs, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False
+) -> Expr:
+    """A Python function of a list of Series, one for each expression; see Expr.map_batches."""
+    from nanuk.host import map_columns
+
+    items = _parsed(exprs)
+    return map_columns(
+        function, items, return_dtype, is_elementwise=is_elementwise, returns_scalar=returns_scalar,
+        names=[item._output_name() for item in items], takes_all=True,
+    )  # fmt: skip
+
+
+def map_groups(
+    exprs, function, return_dtype=None, *, is_elementwise: bool = False, returns_scalar: bool = False
+) -> Expr:
+    """A Python function of a list of Series, one for each expression, called for each group; see Expr.map_batches."""
+    from nanuk.host import map_columns
+
+    return map_columns(
+        function, _parsed(exprs), return_dtype, is_elementwise=is_elementwise, returns_scalar=returns_scalar,
+        takes_all=True,
+    )  # fmt: skip
+
+
+def _parsed(exprs) -> builtins.list:
+    return [_nanuk.parse(item) for item in flatten(exprs)]
 
 
 # ---- Frames of expressions ----

@@ -35,6 +35,20 @@ class LazyGroupBy:
         plan = self._plan._group_by(self._keys, items + tests, self._maintain_order)
         return self._finish(plan._filter(names)._drop(names, True))
 
+    def map_groups(self, function, schema=None):
+        """A Python function of the table of each group; the tables that it gives, one after the other.
+
+        `schema` is that of the result, by default that of the rows. Raises ComputeError when the function fails.
+        """
+        from nanuk.host import map_parts, map_table
+
+        keys, maintain_order = self._keys, self._maintain_order
+
+        def call(frame):
+            return map_parts(function, (part for _, part in GroupBy(frame._plan(), keys, maintain_order, df=frame)))
+
+        return map_table(self._plan, call, schema, False)
+
     def _finish(self, plan):
         return plan
 
@@ -132,10 +146,13 @@ class GroupBy(LazyGroupBy):
         return groups
 
     def map_groups(self, function):
-        """A Python function of the table of each group; the tables that it gives, one after the other."""
-        from nanuk.functions import concat
+        """A Python function of the table of each group; the tables that it gives, one after the other.
 
-        return concat([function(part) for _, part in self])
+        Raises ComputeError when the function fails.
+        """
+        from nanuk.host import map_parts
+
+        return map_parts(function, (part for _, part in self))
 
     def _finish(self, plan):
         return plan._collect()

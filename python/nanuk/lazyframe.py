@@ -518,6 +518,94 @@ class LazyFrame(_nanuk.Plan):
             0 if coalesce is None else 1 if coalesce else -1, nulls_equal,
         )  # fmt: skip
 
+    def join_asof(
+        self, other, *, left_on=None, right_on=None, on=None, by_left=None, by_right=None, by=None,
+        strategy: str = "backward", suffix: str = "_right", tolerance=None, allow_parallel: bool = True,
+        force_parallel: bool = False, coalesce: bool = True, allow_exact_matches: bool = True,
+        check_sortedness: bool = True,
+    ) -> LazyFrame:  # fmt: skip
+        """Each row with the row of another query that is nearest by `on`, which both have in order.
+
+        strategy: "backward" (the last that is not greater), "forward" or "nearest". With `by` only among rows of equal
+        keys. `tolerance` is how far a match may be: a number, a timedelta or text such as "2h". Raises TypeError when
+        `other` is no LazyFrame, ValueError for unknown strategies and missing keys, InvalidOperationError when `on` is
+        not in order, SchemaError for keys of different dtypes.
+        """
+        from nanuk.windows import join_asof
+
+        if not isinstance(other, LazyFrame):
+            msg = f"expected `other` to be a LazyFrame, not {type(other).__name__!r}"
+            raise TypeError(msg)
+        return join_asof(
+            self, other, left_on, right_on, on, by_left, by_right, by, strategy, suffix, tolerance, coalesce,
+            allow_exact_matches, check_sortedness,
+        )  # fmt: skip
+
+    # ---- Windows and functions ----
+
+    def rolling(self, index_column, *, period, offset=None, closed: str = "right", group_by=None):
+        """A window for each row: the rows whose index lies in (index + offset, index + offset + period].
+
+        `offset` is the period backwards unless it is given. See group_by_dynamic for steps.
+        """
+        from nanuk.windows import LazyWindowGroupBy, rolling
+
+        return rolling(LazyWindowGroupBy, self, index_column, period, offset, closed, group_by)
+
+    def group_by_dynamic(
+        self, index_column, *, every, period=None, offset=None, include_boundaries: bool = False,
+        closed: str = "left", label: str = "left", group_by=None, start_by: str = "window",
+    ):  # fmt: skip
+        """Windows `every` so often, `period` long, over a sorted index: integers ("2i") or times ("1h30m", "1mo").
+
+        closed: which bounds belong to a window: "left", "right", "both" or "none". label: "left", "right" or
+        "datapoint". start_by: "window", "datapoint" or a day of the week. Windows without rows are left out.
+        """
+        from nanuk.windows import LazyWindowGroupBy, group_by_dynamic
+
+        return group_by_dynamic(
+            LazyWindowGroupBy, self, index_column, every, period, offset, include_boundaries, closed, label, group_by,
+            start_by,
+        )  # fmt: skip
+
+    def map_batches(
+        self, function, *, predicate_pushdown: bool = False, projection_pushdown: bool = False,
+        slice_pushdown: bool = False, schema=None, validate_output_schema: bool = True, streamable: bool = False,
+    ) -> LazyFrame:  # fmt: skip
+        """A Python function of the whole result, a DataFrame, which gives another of the same schema or of `schema`.
+
+        What it raises comes out of the query; ComputeError when its result has another schema.
+        """
+        from nanuk.host import map_table
+
+        return map_table(self, function, schema, validate_output_schema)
+
+    def match_to_schema(
+        self, schema, *, missing_columns="raise", missing_struct_fields="raise", extra_columns: str = "raise",
+        extra_struct_fields="raise", integer_cast="forbid", float_cast="forbid",
+    ) -> LazyFrame:  # fmt: skip
+        """The columns of a schema in its order.
+
+        missing_columns: "raise", "insert" (nulls) or an expression; extra_columns: "raise" or "ignore"; integer_cast and
+        float_cast: "forbid" or "upcast". Those and the options of struct fields also take a dict by column. Raises
+        SchemaError for what may not differ.
+        """
+        from nanuk.match_schema import match_to_schema
+
+        return match_to_schema(
+            self, schema, missing_columns, missing_struct_fields, extra_columns, extra_struct_fields, integer_cast,
+            float_cast,
+        )  # fmt: skip
+
+    def inspect(self, fmt: str = "{}") -> LazyFrame:
+        """Print what has been computed up to here, put into `fmt`, when the query runs."""
+
+        def show(frame):
+            print(fmt.format(frame))
+            return frame
+
+        return self.map_batches(show)
+
     # ---- Aggregations of all columns ----
 
     def _aggregate(self, function: str, **options) -> LazyFrame:

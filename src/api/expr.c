@@ -301,7 +301,7 @@ static void json_string(nk_text *out, const char *text)
 
 static void json_option(nk_text *out, const nk_option_spec *spec)
 {
-	static const char *const kinds[] = {"bool", "int", "float", "string", "dtype"};
+	static const char *const kinds[] = {"bool", "int", "float", "string", "dtype", "function"};
 	const nk_option *fallback = &spec->fallback;
 	nk_text_append_string(out, "{\"name\": ");
 	json_string(out, spec->name);
@@ -316,7 +316,8 @@ static void json_option(nk_text *out, const nk_option_spec *spec)
 		else
 			nk_text_append_string(out, "null");
 		break;
-	case NK_OPTION_DTYPE: nk_text_append_string(out, "null"); break;
+	case NK_OPTION_DTYPE:
+	case NK_OPTION_FOREIGN: nk_text_append_string(out, "null"); break;
 	}
 	nk_text_append_char(out, '}');
 }

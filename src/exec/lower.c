@@ -97,6 +97,12 @@ static nk_status collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *
 	return nk_pipeline_close(&lowering->pipelines, pipeline, nk_collection_sink(*out), false, err);
 }
 
+nk_status nk__lower_collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline,
+                            struct nk_collection **out, nk_error *err)
+{
+	return collect(lowering, rel, pipeline, -1, out, err);
+}
+
 static nk_status open_collection(nk_lowering *lowering, nk_collection *collection, int64_t offset,
                                  int64_t limit, bool row_index, int64_t row_index_offset, nk_pipeline **out,
                                  nk_error *err)
@@ -254,6 +260,9 @@ static nk_status lower_node(nk_lowering *lowering, const nk_rel *rel, nk_pipelin
 		NK_TRY(collect(lowering, rel->inputs[0], inputs[0], -1, &collection, err));
 		return open_collection(lowering, collection, 0, -1, true, rel->row_index.offset, out, err);
 	}
+	case NK_REL_JOIN_ASOF: return nk__lower_asof(lowering, rel, inputs, out, err);
+	case NK_REL_WINDOWS: return nk__lower_windows(lowering, rel, inputs[0], out, err);
+	case NK_REL_FOREIGN: return nk__lower_foreign(lowering, rel, inputs[0], out, err);
 	case NK_REL_N: break;
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown relational node");

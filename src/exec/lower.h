@@ -34,6 +34,9 @@ NK_MUST_CHECK nk_status nk__lower_choose(nk_lowering *lowering, nk_pipeline *pip
                                          nk_bound *const *exprs, int n, nk_counters *counters, nk_error *err);
 NK_MUST_CHECK nk_status nk__lower_release(nk_lowering *lowering, void (*release)(void *), void *object,
                                           nk_error *err);
+/* Close a pipeline with a collection of all rows of a node, freed with the run. */
+NK_MUST_CHECK nk_status nk__lower_collect(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline,
+                                          struct nk_collection **out, nk_error *err);
 int nk__lower_position(const nk_rel *rel, int id); /* among rel->columns; -1: absent */
 
 NK_MUST_CHECK nk_status nk__lower_aggregate(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input,
@@ -48,5 +51,11 @@ NK_MUST_CHECK nk_status nk__lower_join_build(nk_lowering *lowering, const nk_rel
                                              nk_error *err);
 NK_MUST_CHECK nk_status nk__lower_join_probe(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *probe,
                                              nk_pipeline **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__lower_asof(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *const *inputs,
+                                       nk_pipeline **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__lower_windows(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input,
+                                          nk_pipeline **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__lower_foreign(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *input,
+                                          nk_pipeline **out, nk_error *err);
 
 #endif

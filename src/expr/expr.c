@@ -42,6 +42,8 @@ static void expr_clear(nk_expr *expr)
 		for (int i = 0; i < nk_func_n_options(expr->func); i++)
 			if (expr->options[i].kind == NK_OPTION_STRING)
 				free((char *)expr->options[i].string);
+			else if (expr->options[i].kind == NK_OPTION_FOREIGN)
+				nk_foreign_unref(expr->options[i].foreign);
 		free(expr->options);
 	}
 	for (int i = 0; expr->names && i < expr->n_items; i++)
@@ -142,6 +144,8 @@ nk_status nk__expr_call(const nk_func *func, nk_expr *const *args, int n_args,
 			char *copy;
 			NK_TRY(copy_text(value.string, (int64_t)strlen(value.string), &copy, err));
 			value.string = copy;
+		} else if (value.kind == NK_OPTION_FOREIGN) {
+			nk_foreign_ref(value.foreign);
 		}
 		expr->options[i] = value;
 	}

@@ -30,7 +30,7 @@ static void put_scalar(nk_text *out, const nk_scalar *value)
 		nk_wire_put_bytes(out, &value->integer, sizeof value->integer);
 }
 
-static void put_option(nk_text *out, const char *name, const nk_option *option)
+static nk_status put_option(nk_text *out, const char *name, const nk_option *option, nk_error *err)
 {
 	nk_wire_put_string(out, name);
 	nk_wire_put_number(out, option->kind);
@@ -40,7 +40,11 @@ static void put_option(nk_text *out, const char *name, const nk_option *option)
 	case NK_OPTION_FLOAT: nk_wire_put_bytes(out, &option->floating, sizeof option->floating); break;
 	case NK_OPTION_STRING: nk_wire_put_string(out, option->string); break;
 	case NK_OPTION_DTYPE: nk_wire_put_string(out, option->dtype ? option->dtype->text : NULL); break;
+	case NK_OPTION_FOREIGN:
+		return nk_fail(err, NK_COMPUTE,
+		               "an expression that calls a function of the host cannot leave the process");
 	}
+	return NK_OK;
 }
 
 static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_expr *node, nk_text *out,
@@ -67,7 +71,7 @@ static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_
 		nk_wire_put_string(out, node->func->name);
 		nk_wire_put_number(out, (uint64_t)n);
 		for (int i = 0; i < n; i++)
-			put_option(out, node->func->options[i].name, &node->options[i]);
+			NK_TRY(put_option(out, node->func->options[i].name, &node->options[i], err));
 		break;
 	}
 	case NK_EXPR_RENAME: nk_wire_put_number(out, node->rename); break;
@@ -175,6 +179,7 @@ static nk_status read_option(nk_wire *in, const char **name, nk_option *out, nk_
 	case NK_OPTION_FLOAT: return read_exactly(in, &out->floating, sizeof out->floating, err);
 	case NK_OPTION_STRING: return nk_wire_string(in, &out->string, err);
 	case NK_OPTION_DTYPE: return read_dtype(in, true, &out->dtype, err);
+	case NK_OPTION_FOREIGN: break;
 	}
 	return damaged(err);
 }

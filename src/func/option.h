@@ -3,7 +3,7 @@
 #ifndef NK_FUNC_OPTION_H
 #define NK_FUNC_OPTION_H
 
-#include "columnar/dtype.h"
+#include "func/foreign.h"
 
 typedef enum nk_option_kind {
 	NK_OPTION_BOOL,
@@ -11,6 +11,7 @@ typedef enum nk_option_kind {
 	NK_OPTION_FLOAT,
 	NK_OPTION_STRING, /* NULL is "not given" */
 	NK_OPTION_DTYPE,  /* NULL is "not given" */
+	NK_OPTION_FOREIGN,
 } nk_option_kind;
 
 typedef struct nk_option {
@@ -21,6 +22,7 @@ typedef struct nk_option {
 		double floating;
 		const char *string; /* owned by the expression or arena that holds the call */
 		const nk_dtype *dtype;
+		nk_foreign *foreign; /* a reference of the expression's; borrowed elsewhere */
 	};
 } nk_option;
 

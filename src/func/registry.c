@@ -135,6 +135,7 @@ bool nk_option_equal(const nk_option *a, const nk_option *b)
 	case NK_OPTION_STRING:
 		return a->string == b->string || (a->string && b->string && strcmp(a->string, b->string) == 0);
 	case NK_OPTION_DTYPE: return a->dtype == b->dtype;
+	case NK_OPTION_FOREIGN: return a->foreign == b->foreign;
 	}
 	return false;
 }

@@ -585,6 +585,15 @@ static nk_status estimate(nk_opt *opt, nk_rel *rel, const nk_ids *wanted, int ma
 		for (int i = 0; i < rel->explode.n_lists; i++)
 			set_made(opt, rel->explode.made[i], rel->n_rows, rel->n_rows, maker);
 		break;
+	case NK_REL_JOIN_ASOF:
+		for (int i = 0; i < rel->n_columns; i++)
+			set_made(opt, rel->columns[i], n_rows, n_rows, maker);
+		break;
+	case NK_REL_WINDOWS:
+	case NK_REL_FOREIGN:
+		for (int i = 0; i < rel->n_columns; i++)
+			set_made(opt, rel->columns[i], n_rows, n_rows, maker);
+		break;
 	case NK_REL_ZIP:
 	case NK_REL_N: break;
 	}

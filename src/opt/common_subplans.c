@@ -144,6 +144,9 @@ static nk_status same_nodes(merger *self, const nk_rel *a, const nk_rel *b, bool
 	case NK_REL_UNION:
 	case NK_REL_ZIP: return NK_OK;
 	case NK_REL_ROW_INDEX: *same = a->row_index.offset == b->row_index.offset; return NK_OK;
+	case NK_REL_JOIN_ASOF:
+	case NK_REL_WINDOWS:
+	case NK_REL_FOREIGN:
 	case NK_REL_EXPLODE: /* its items would be other columns */
 	case NK_REL_N: break;
 	}

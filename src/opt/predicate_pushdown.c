@@ -409,6 +409,9 @@ static nk_status push(pushdown *self, nk_rel *rel, nk_bounds *above, nk_error *e
 	case NK_REL_SLICE:     /* counts rows */
 	case NK_REL_ZIP:       /* and here the other input's rows would no longer lie beside them */
 	case NK_REL_ROW_INDEX: /* numbers rows */
+	case NK_REL_JOIN_ASOF:
+	case NK_REL_WINDOWS:
+	case NK_REL_FOREIGN:
 	case NK_REL_N: return NK_OK;
 	}
 	return NK_OK;

@@ -243,6 +243,20 @@ static nk_status narrow(needs *self, nk_rel *rel, const nk_ids *wanted, nk_rel *
 					NK_TRY(need(self, input, &input->columns[j], 1, err));
 		}
 		return NK_OK;
+	case NK_REL_JOIN_ASOF:
+		NK_TRY(keep_needed(opt, rel, wanted, &keep, err));
+		NK_TRY(keep_columns(opt, rel, keep, NULL, NULL, err));
+		for (int side = 0; side < 2; side++) {
+			const int *ids = side ? rel->asof.right : rel->asof.left;
+			NK_TRY(need(self, rel->inputs[side], rel->columns, rel->n_columns, err));
+			NK_TRY(need(self, rel->inputs[side], ids, rel->asof.n_by + 1, err));
+		}
+		return NK_OK;
+	case NK_REL_WINDOWS:
+		NK_TRY(need(self, rel->inputs[0], &rel->windows.index, 1, err));
+		NK_TRY(need(self, rel->inputs[0], rel->windows.keys, rel->windows.n_keys, err));
+		return need_exprs(self, rel, rel->windows.aggregates, rel->windows.n_aggregates, 0, err);
+	case NK_REL_FOREIGN: return need(self, rel->inputs[0], rel->foreign.inputs, rel->foreign.n_inputs, err);
 	case NK_REL_FILTER: NK_TRY(need_exprs(self, rel, &rel->filter.predicate, 1, 0, err)); break;
 	case NK_REL_SORT: NK_TRY(need_exprs(self, rel, rel->sort.keys, rel->sort.n_keys, 0, err)); break;
 	case NK_REL_UNIQUE: NK_TRY(need(self, rel->inputs[0], rel->unique.keys, rel->unique.n_keys, err)); break;

@@ -650,6 +650,9 @@ static nk_status bind_node(nk_query *query, const nk_plan *plan, const nk_bound_
 	case NK_PLAN_RENAME: return bind_rename(query, plan, inputs, out, err);
 	case NK_PLAN_DROP: return bind_drop(query, plan, inputs, out, err);
 	case NK_PLAN_EXPLODE: return nk__bind_explode(query, plan, inputs, out, err);
+	case NK_PLAN_JOIN_ASOF: return nk__bind_asof(query, plan, inputs, out, err);
+	case NK_PLAN_WINDOWS: return nk__bind_windows(query, plan, inputs, out, err);
+	case NK_PLAN_FOREIGN: return nk__bind_foreign(query, plan, inputs, out, err);
 	}
 	return nk_fail(err, NK_INVALID_OPERATION, "an unknown plan node");
 }

@@ -31,5 +31,19 @@ NK_MUST_CHECK nk_status nk__bind_explode(nk_query *query, const nk_plan *plan, c
                                          nk_bound_plan *out, nk_error *err);
 NK_MUST_CHECK nk_status nk__bind_concat(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
                                         nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_asof(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs,
+                                      nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_windows(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                                         nk_bound_plan *out, nk_error *err);
+NK_MUST_CHECK nk_status nk__bind_foreign(nk_query *query, const nk_plan *plan, const nk_bound_plan *in,
+                                         nk_bound_plan *out, nk_error *err);
+
+/* ---- bind_join.c ---- */
+
+NK_MUST_CHECK nk_status nk__unify_keys(nk_query *query, nk_named *left, nk_named *right, nk_error *err);
+NK_MUST_CHECK nk_status nk__fresh_ids(nk_query *query, const nk_bound_plan *left, nk_bound_plan *right,
+                                      nk_error *err);
+NK_MUST_CHECK nk_status nk__suffixed(nk_query *query, const char *const *taken, int n_taken, const char *name,
+                                     const char *suffix, const char **out, nk_error *err);
 
 #endif

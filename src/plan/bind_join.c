@@ -5,7 +5,7 @@
 #include "plan/bind_internal.h"
 
 /* Integers meet integers and floats floats, whatever their width; anything else must be of one dtype. */
-static nk_status unify_keys(nk_query *query, nk_named *left, nk_named *right, nk_error *err)
+nk_status nk__unify_keys(nk_query *query, nk_named *left, nk_named *right, nk_error *err)
 {
 	const nk_dtype *a = left->expr->dtype, *b = right->expr->dtype;
 	if (a == b)
@@ -35,7 +35,7 @@ static bool is_key(const int *ids, int n, int id)
 }
 
 /* Both sides of a self-join come from one bound node: give the right side ids of its own. */
-static nk_status fresh_ids(nk_query *query, const nk_bound_plan *left, nk_bound_plan *right, nk_error *err)
+nk_status nk__fresh_ids(nk_query *query, const nk_bound_plan *left, nk_bound_plan *right, nk_error *err)
 {
 	bool overlap = false;
 	for (int i = 0; i < right->rel->n_columns && !overlap; i++)
@@ -88,12 +88,32 @@ static nk_status bind_residual(nk_query *query, const nk_plan *plan, const nk_bo
 	return nk_bound_conjoin(query->binder, parts, n, out, err);
 }
 
+/* The name, with a suffix where one of `taken` is the same. */
+nk_status nk__suffixed(nk_query *query, const char *const *taken, int n_taken, const char *name,
+                       const char *suffix, const char **out, nk_error *err)
+{
+	bool clash = false;
+	for (int j = 0; j < n_taken && !clash; j++)
+		clash = strcmp(taken[j], name) == 0;
+	*out = name;
+	if (!clash)
+		return NK_OK;
+	suffix = suffix ? suffix : "_right";
+	size_t n_name = strlen(name), n_suffix = strlen(suffix);
+	char *made;
+	NK_TRY(nk_arena_alloc(query->arena, (int64_t)(n_name + n_suffix) + 1, (void **)&made, err));
+	memcpy(made, name, n_name);
+	memcpy(made + n_name, suffix, n_suffix);
+	*out = made;
+	return NK_OK;
+}
+
 nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_plan *inputs, nk_bound_plan *out,
                         nk_error *err)
 {
 	nk_bound_plan left = inputs[0], right = inputs[1];
 	nk_join_kind how = plan->join;
-	NK_TRY(fresh_ids(query, &left, &right, err));
+	NK_TRY(nk__fresh_ids(query, &left, &right, err));
 	nk_named *left_keys = NULL, *right_keys = NULL;
 	int n_left = 0, n_right = 0;
 	NK_TRY(nk__bind_in(query, &left, plan->keys, plan->n_keys, &left_keys, &n_left, err));
@@ -115,7 +135,7 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 			left_keys[i].expr->kind == NK_BOUND_COLUMN && right_keys[i].expr->kind == NK_BOUND_COLUMN;
 		left_ids[i] = plain ? left_keys[i].expr->column : -1;
 		right_ids[i] = plain ? right_keys[i].expr->column : -1;
-		NK_TRY(unify_keys(query, &left_keys[i], &right_keys[i], err));
+		NK_TRY(nk__unify_keys(query, &left_keys[i], &right_keys[i], err));
 	}
 	nk_rel *sides[2];
 	NK_TRY(nk__make_elementwise(query, &left, left_keys, n_keys, &sides[0], err));
@@ -139,20 +159,8 @@ nk_status nk__bind_join(nk_query *query, const nk_plan *plan, const nk_bound_pla
 	for (int i = 0; i < right.n && !only_left; i++) {
 		if (how != NK_JOIN_RIGHT && coalesce && is_key(right_ids, n_keys, right.ids[i]))
 			continue;
-		const char *name = right.names[i];
-		bool clash = false;
-		for (int j = 0; j < n_from_left && !clash; j++)
-			clash = strcmp(out->names[j], name) == 0;
-		if (clash) {
-			const char *suffix = plan->suffix ? plan->suffix : "_right";
-			size_t n_name = strlen(name), n_suffix = strlen(suffix);
-			char *made;
-			NK_TRY(nk_arena_alloc(query->arena, (int64_t)(n_name + n_suffix) + 1, (void **)&made, err));
-			memcpy(made, name, n_name);
-			memcpy(made + n_name, suffix, n_suffix);
-			name = made;
-		}
-		out->names[n] = name;
+		NK_TRY(
+			nk__suffixed(query, out->names, n_from_left, right.names[i], plan->suffix, &out->names[n], err));
 		out->ids[n++] = right.ids[i];
 	}
 	out->n = n;

@@ -283,6 +283,26 @@ static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 		nk_text_append_string(out, "explode ");
 		append_names(query, rel->explode.lists, rel->explode.n_lists, out);
 		break;
+	case NK_REL_JOIN_ASOF:
+		nk_text_append_string(out, "asof join on ");
+		append_names(query, rel->asof.left, 1, out);
+		nk_text_append_string(out, " and ");
+		append_names(query, rel->asof.right, 1, out);
+		if (rel->asof.n_by)
+			nk_text_append_string(out, " by ");
+		append_names(query, rel->asof.left + 1, rel->asof.n_by, out);
+		break;
+	case NK_REL_WINDOWS:
+		nk_text_append_string(out, rel->windows.how.is_rolling ? "rolling over " : "dynamic windows over ");
+		append_names(query, &rel->windows.index, 1, out);
+		if (rel->windows.n_keys)
+			nk_text_append_string(out, " by ");
+		append_names(query, rel->windows.keys, rel->windows.n_keys, out);
+		nk_text_append_string(out, ": ");
+		append_named(query, rel->columns + rel->n_columns - rel->windows.n_aggregates,
+		             rel->windows.aggregates, rel->windows.n_aggregates, out);
+		break;
+	case NK_REL_FOREIGN: nk_text_append_string(out, "function of the host"); break;
 	case NK_REL_N: break;
 	}
 }

@@ -69,6 +69,7 @@ static void plan_clear(nk_plan *plan)
 	free(plan->descending);
 	free(plan->nulls_last);
 	free(plan->suffix);
+	nk_foreign_unref(plan->foreign);
 	nk_source_unref(plan->source);
 	nk_schema_unref(plan->schema);
 	pthread_mutex_destroy(&plan->lock);

@@ -25,6 +25,9 @@ typedef enum nk_plan_kind {
 	NK_PLAN_RENAME,    /* names: from, to, from, to ... */
 	NK_PLAN_DROP,      /* keys: selectors */
 	NK_PLAN_EXPLODE,   /* keys: selectors of lists; empty_as_null, keep_nulls */
+	NK_PLAN_JOIN_ASOF, /* inputs: left, right; keys, exprs: `on`, then `by` of each side; names: tolerance, if any */
+	NK_PLAN_WINDOWS, /* keys: the index, then group_by; exprs: aggregations; names: every, period, offset */
+	NK_PLAN_FOREIGN, /* foreign: a function of the whole table */
 } nk_plan_kind;
 
 typedef enum nk_join_kind {
@@ -60,6 +63,24 @@ typedef enum nk_concat_how {
 	NK_CONCAT_HORIZONTAL
 } nk_concat_how;
 
+typedef enum nk_asof_strategy { NK_ASOF_BACKWARD, NK_ASOF_FORWARD, NK_ASOF_NEAREST } nk_asof_strategy;
+
+/* Windows over an index: one for each row (rolling), or on a grid of starts that are `every` apart. */
+typedef enum nk_window_start {
+	NK_START_WINDOW, /* the grid goes through the first index, rounded down */
+	NK_START_DATAPOINT,
+	NK_START_MONDAY, /* and the other days of the week after it */
+	NK_START_SUNDAY = NK_START_MONDAY + 6,
+} nk_window_start;
+typedef enum nk_window_label { NK_LABEL_LEFT, NK_LABEL_RIGHT, NK_LABEL_DATAPOINT } nk_window_label;
+typedef struct nk_windows {
+	bool is_rolling;
+	bool closed_left, closed_right;
+	bool with_bounds; /* columns of the windows' bounds come out too */
+	nk_window_label label;
+	nk_window_start start;
+} nk_windows;
+
 typedef struct nk_plan nk_plan;
 struct nk_plan {
 	int64_t n_references; /* atomic */
@@ -87,6 +108,10 @@ struct nk_plan {
 	char *suffix;
 	nk_keep keep;
 	nk_concat_how concat;
+	nk_asof_strategy asof;
+	bool exact_matches, check_sorted; /* join_asof */
+	nk_windows windows;
+	nk_foreign *foreign;
 	pthread_mutex_t lock; /* guards schema */
 	nk_schema *schema;    /* once asked for */
 };

@@ -10,6 +10,7 @@
 #ifndef NK_PLAN_REL_H
 #define NK_PLAN_REL_H
 
+#include "compute/calendar_step.h"
 #include "expr/bound.h"
 #include "plan/plan.h"
 #include "plan/source.h"
@@ -28,6 +29,9 @@ typedef enum nk_rel_kind {
 	NK_REL_ZIP,       /* inputs side by side, equal heights */
 	NK_REL_ROW_INDEX, /* columns: the index, then the input's */
 	NK_REL_EXPLODE,   /* columns: the input's, with a column of items in place of each list */
+	NK_REL_JOIN_ASOF, /* columns: some of left's and right's; rows are the left's */
+	NK_REL_WINDOWS,   /* columns: keys, bounds if wanted, the label, aggregates; all made here */
+	NK_REL_FOREIGN,   /* columns: what the function makes */
 	NK_REL_N,
 } nk_rel_kind;
 
@@ -110,6 +114,31 @@ struct nk_rel {
 			const int *lists, *made; /* ids of the input's lists and of their items */
 			bool empty_as_null, keep_nulls;
 		} explode;
+		struct {
+			int n_by;
+			const int *left, *right; /* ids: `on`, of one dtype, then the n_by keys */
+			nk_asof_strategy strategy;
+			bool exact_matches, check_sorted;
+			bool has_tolerance;
+			int64_t tolerance; /* in units of `on` */
+			double tolerance_float;
+		} asof;
+		struct {
+			nk_windows how;
+			int n_keys;
+			const int *keys; /* ids */
+			int index;       /* id of the index; its dtype is Int64 or temporal */
+			nk_step every, period, offset;
+			int64_t per_second; /* of the index; of integers a step of one is a nanosecond */
+			int n_aggregates;
+			nk_bound **aggregates; /* for the grouped context */
+		} windows;
+		struct {
+			nk_foreign *function; /* borrowed from the plan */
+			int n_inputs;
+			const int *inputs; /* ids that it sees, and their names */
+			const char *const *names;
+		} foreign;
 	};
 };
 

@@ -62,6 +62,18 @@ static nk_status put_node(nk_memory *memory, const nk_pointers *nodes, const nk_
 	nk_wire_put_number(out, plan->keep);
 	nk_wire_put_number(out, plan->concat);
 	nk_wire_put_string(out, plan->suffix);
+	if (plan->kind == NK_PLAN_FOREIGN)
+		return nk_fail(err, NK_COMPUTE, "a plan that calls a function of the host cannot leave the process");
+	if (plan->kind == NK_PLAN_JOIN_ASOF)
+		nk_wire_put_number(out, (uint64_t)plan->asof | (uint64_t)plan->exact_matches << 2 |
+		                            (uint64_t)plan->check_sorted << 3);
+	if (plan->kind == NK_PLAN_WINDOWS) {
+		const nk_windows *how = &plan->windows;
+		nk_wire_put_number(out, (uint64_t)how->is_rolling | (uint64_t)how->closed_left << 1 |
+		                            (uint64_t)how->closed_right << 2 | (uint64_t)how->with_bounds << 3);
+		nk_wire_put_number(out, how->label);
+		nk_wire_put_number(out, how->start);
+	}
 	return plan->kind == NK_PLAN_SCAN ? put_source(memory, plan->source, out, err) : NK_OK;
 }
 
@@ -181,6 +193,26 @@ static nk_status read_fields(nk_wire *in, nk_plan *plan, nk_error *err)
 	NK_TRY(nk_wire_string(in, &suffix, err));
 	if (suffix && !(plan->suffix = strdup(suffix)))
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a plan");
+	if (plan->kind == NK_PLAN_JOIN_ASOF) {
+		NK_TRY(nk_wire_count(in, 15, &flags, err));
+		if ((flags & 3) > NK_ASOF_NEAREST)
+			return damaged(err);
+		plan->asof = (nk_asof_strategy)(flags & 3);
+		plan->exact_matches = flags >> 2 & 1;
+		plan->check_sorted = flags >> 3 & 1;
+	}
+	if (plan->kind == NK_PLAN_WINDOWS) {
+		int label, start;
+		NK_TRY(nk_wire_count(in, 15, &flags, err));
+		NK_TRY(read_enum(in, NK_LABEL_DATAPOINT, &label, err));
+		NK_TRY(read_enum(in, NK_START_SUNDAY, &start, err));
+		plan->windows = (nk_windows){.is_rolling = flags & 1,
+		                             .closed_left = flags >> 1 & 1,
+		                             .closed_right = flags >> 2 & 1,
+		                             .with_bounds = flags >> 3 & 1,
+		                             .label = (nk_window_label)label,
+		                             .start = (nk_window_start)start};
+	}
 	return NK_OK;
 }
 
@@ -204,6 +236,9 @@ static bool is_well_formed(const nk_plan *plan)
 	switch (plan->kind) {
 	case NK_PLAN_SCAN: return plan->n_inputs == 0;
 	case NK_PLAN_JOIN: return plan->n_inputs == 2;
+	case NK_PLAN_JOIN_ASOF: return plan->n_inputs == 2 && plan->n_names <= 1;
+	case NK_PLAN_WINDOWS: return plan->n_inputs == 1 && plan->n_names == 3;
+	case NK_PLAN_FOREIGN: return false;
 	case NK_PLAN_CONCAT: return plan->n_inputs >= 1;
 	case NK_PLAN_ROW_INDEX: return plan->n_inputs == 1 && plan->n_names == 1;
 	case NK_PLAN_RENAME: return plan->n_inputs == 1 && plan->n_names % 2 == 0;
@@ -215,7 +250,7 @@ static nk_status read_node(nk_memory *memory, nk_wire *in, nk_plan *const *earli
                            nk_source_maker *make, nk_plan **out, nk_error *err)
 {
 	int kind;
-	NK_TRY(read_enum(in, NK_PLAN_EXPLODE, &kind, err));
+	NK_TRY(read_enum(in, NK_PLAN_FOREIGN, &kind, err));
 	parts p = {0};
 	NK_AUTO(nk_plan) plan = NULL;
 	nk_status status = read_parts(memory, in, earlier, n_earlier, &p, err);

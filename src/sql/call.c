@@ -573,6 +573,8 @@ nk_status nk__sql_registry_call(nk_sql_call *c, const nk_func *func, nk_expr **o
 			to->floating = number;
 			break;
 		case NK_OPTION_STRING: NK_TRY(nk__sql_constant_text(c, i, &to->string)); break;
+		case NK_OPTION_FOREIGN:
+			return nk__sql_error(p, NK_SQL_INTERFACE, value->at, "the option `%.60s` is not for SQL", name);
 		case NK_OPTION_DTYPE: {
 			const char *text;
 			NK_TRY(nk__sql_constant_text(c, i, &text));
