@@ -45,7 +45,9 @@ static nk_status probe(const nk_bind *bind, nk_foreign *foreign, nk_error *err)
 	for (int i = 0; status == NK_OK && i < bind->n_args; i++) {
 		const nk_dtype *dtype = bind->args[i].dtype;
 		nk_scalar one = {.dtype = dtype};
-		if (dtype->id == NK_TYPE_BOOLEAN)
+		if (dtype->id == NK_TYPE_CATEGORICAL || dtype->id == NK_TYPE_ENUM)
+			one.is_null = true; /* there may be no category */
+		else if (dtype->id == NK_TYPE_BOOLEAN)
 			one.boolean = true;
 		else if (nk_type_is_float(dtype->id))
 			one.floating = 1;
