@@ -16,6 +16,12 @@ static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows,
 	nk_foreign *foreign = call->options[0].foreign;
 	NK_AUTO(nk_array) result = NULL;
 	NK_TRY(foreign->call(foreign, call->memory, args, p->n_args, &result, err));
+	if (result->dtype->id == NK_TYPE_NULL && call->dtype->id != NK_TYPE_NULL) { /* nothing told its dtype */
+		nk_array *nulls;
+		NK_TRY(nk_array_new_null(call->memory, call->dtype, result->n_rows, &nulls, err));
+		nk_array_unref(result);
+		result = nulls;
+	}
 	if (result->dtype != call->dtype)
 		return nk_fail(err, NK_SCHEMA_MISMATCH,
 		               "expected output type '%s', got '%s'; set `return_dtype` to the proper datatype",
