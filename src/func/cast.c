@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "columnar/categories.h"
 #include "columnar/format.h"
 #include "compute/convert.h"
 #include "compute/decimal.h"
@@ -613,6 +614,13 @@ nk_status nk_cast(nk_memory *memory, nk_array *array, const nk_dtype *dtype, nk_
 		return refuse(array->dtype, dtype, err);
 	if (array->dtype->id == NK_TYPE_NULL)
 		return nk_array_new_null(memory, dtype, array->n_rows, out, err);
+	if (array->encoding == NK_DICTIONARY && dtype->id == NK_TYPE_CATEGORICAL &&
+	    array->dtype->id == NK_TYPE_STRING && array->dictionary->n_rows <= array->n_rows) {
+		nk_buffer *validity = NULL;
+		NK_TRY(nk__validity_buffer(memory, array, &validity, err));
+		return nk_categories_recode(memory, dtype, array->dictionary, array->values, array->n_rows, validity,
+		                            out, err);
+	}
 	NK_AUTO(nk_array) flat = NULL;
 	bool is_constant = array->encoding == NK_CONSTANT;
 	if (is_constant) {

@@ -93,6 +93,8 @@ nk_status nk__parquet_stored(const nk_dtype *dtype, nk_stored *out, nk_error *er
 		           ? (nk_stored){NK_PARQUET_INT64, 8, NK_PARQUET_DECIMAL}
 		           : (nk_stored){NK_PARQUET_FIXED, FIXED_DECIMAL_BYTES, NK_PARQUET_DECIMAL};
 		return NK_OK;
+	case NK_TYPE_CATEGORICAL:
+	case NK_TYPE_ENUM:
 	case NK_TYPE_STRING: *out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, NK_PARQUET_STRING}; return NK_OK;
 	case NK_TYPE_BINARY: *out = (nk_stored){NK_PARQUET_BYTE_ARRAY, 0, 0}; return NK_OK;
 	case NK_TYPE_DATE: *out = (nk_stored){NK_PARQUET_INT32, 4, NK_PARQUET_DATE}; return NK_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compute/select.h"
+#include "func/cast.h"
 #include "io/parquet/column.h"
 #include "io/parquet/source_internal.h"
 
@@ -341,6 +342,20 @@ static nk_status start_outputs(parquet_scan *scan, worker *w, nk_error *err)
 	return NK_OK;
 }
 
+/* Texts that users see as Categoricals or Enums, at any depth. */
+static nk_status as_categories(parquet_scan *scan, int i, open_column *column, nk_error *err)
+{
+	const nk_dtype *dtype = scan->source->schema->fields[scan->wanted[i].column].dtype;
+	if (column->array->dtype == dtype)
+		return NK_OK;
+	nk_array *texts = column->array;
+	column->array = NULL;
+	nk_status status =
+		nk_cast(scan->request.memory, texts, dtype, (nk_cast_mode){.strict = true}, &column->array, err);
+	nk_array_unref(texts);
+	return status;
+}
+
 /* Decode wanted column i for the selected rows of [w->row, w->row + n_rows), unless it is there. */
 static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, int64_t n_selected,
                         nk_error *err)
@@ -361,6 +376,8 @@ static nk_status decode(parquet_scan *scan, worker *w, int i, int64_t n_rows, in
 	if (status == NK_OK && !is_nested)
 		status = nk__column_read(&column->reader, n_rows, n_selected < n_rows ? w->rows : NULL, n_selected,
 		                         &column->array, err);
+	if (status == NK_OK)
+		status = as_categories(scan, i, column, err);
 	if (status != NK_OK)
 		return add_place(scan, w, i, status, err);
 	column->row = w->row + n_rows;

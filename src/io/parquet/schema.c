@@ -305,6 +305,26 @@ static void follow_note(nk_nested_node *node, const nk_ipc_field *field)
 	node->dtype = dtype ? dtype : node->dtype;
 }
 
+/* What a column is to users: as it is read, with the noted Categoricals and Enums in place of their texts. */
+static const nk_dtype *with_categories(const nk_dtype *read, const nk_dtype *noted)
+{
+	if (read->id == NK_TYPE_STRING && nk_type_is_category(noted->id))
+		return noted;
+	if (read->id != noted->id || !nk_type_is_nested(read->id) || read->n_fields != noted->n_fields)
+		return read;
+	nk_field *fields = malloc(((size_t)read->n_fields + 1) * sizeof *fields);
+	const nk_dtype *made = NULL;
+	for (int i = 0; fields && i < read->n_fields; i++)
+		fields[i] =
+			(nk_field){read->fields[i].name, with_categories(read->fields[i].dtype, noted->fields[i].dtype)};
+	if (fields)
+		made = read->id == NK_TYPE_STRUCT  ? nk_dtype_struct(fields, read->n_fields)
+		       : read->id == NK_TYPE_ARRAY ? nk_dtype_array(fields[0].dtype, read->width)
+		                                   : nk_dtype_list(fields[0].dtype);
+	free(fields);
+	return made ? made : read;
+}
+
 nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns *out, nk_error *err)
 {
 	nk_arena *arena = metadata->arena;
@@ -336,9 +356,15 @@ nk_status nk__parquet_columns(nk_parquet_metadata *metadata, nk_parquet_columns 
 				follow_note(node, note->field);
 			columns.nested[i] = node;
 			fields[i].dtype = node->dtype ? node->dtype : nk_dtype_of(NK_TYPE_NULL);
+			if (note && note->field)
+				fields[i].dtype = with_categories(fields[i].dtype, note->field->dtype);
 		} else {
 			NK_TRY(plan_leaf(&p, plan, find_note(&p, i, element->name), &columns.refusals[i], err));
 			fields[i].dtype = plan->dtype ? plan->dtype : nk_dtype_of(NK_TYPE_BINARY);
+			const nk_arrow_note *note = find_note(&p, i, element->name);
+			if (note && note->field)
+				fields[i].dtype = with_categories(fields[i].dtype, note->field->dtype);
+			plan->is_category = nk_type_is_category(fields[i].dtype->id);
 		}
 		at += element->n_elements;
 	}

@@ -66,9 +66,9 @@ nk_parquet_bounds nk__parquet_bounds(const nk_leaf_plan *plan, nk_bytes min, nk_
 {
 	/* a count of nulls above the number of rows exists in the wild */
 	nk_parquet_bounds bounds = {.n_rows = n_rows, .n_nulls = n_nulls <= n_rows ? n_nulls : -1};
-	bounds.has_bounds = min.bytes && max.bytes && read_bound(plan, min, is_deprecated, &bounds.min) &&
-	                    read_bound(plan, max, is_deprecated, &bounds.max) &&
-	                    nk_scalar_compare(&bounds.min, &bounds.max) <= 0;
+	bounds.has_bounds =
+		!plan->is_category && min.bytes && max.bytes && read_bound(plan, min, is_deprecated, &bounds.min) &&
+		read_bound(plan, max, is_deprecated, &bounds.max) && nk_scalar_compare(&bounds.min, &bounds.max) <= 0;
 	return bounds;
 }
 

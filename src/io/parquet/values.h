@@ -37,6 +37,8 @@ typedef struct nk_leaf_plan {
 	bool is_utf8;
 	bool is_nested;      /* below lists and structs: pages have levels to keep (nested.h) */
 	int slot_definition; /* nested: an entry of at least this level has a place for a value */
+	bool
+		is_category; /* texts that are a Categorical or Enum to users: bounds of texts say nothing of codes */
 } nk_leaf_plan;
 
 static inline bool nk__leaf_is_text(const nk_leaf_plan *plan)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "func/cast.h"
 #include "io/ipc/schema_write.h"
 #include "io/output.h"
 #include "io/parquet/encode.h"
@@ -626,9 +627,30 @@ static nk_status sink_open(nk_sink *base, const nk_schema *schema, nk_memory *me
 	return put(sink, "PAR1", 4, err);
 }
 
-static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
+/* A dtype with String in place of Categoricals and Enums at any depth: what is written is texts. NULL when out of memory. */
+static const nk_dtype *written_dtype(const nk_dtype *dtype)
 {
-	parquet_sink *sink = (parquet_sink *)base;
+	if (nk_type_is_category(dtype->id))
+		return nk_dtype_of(NK_TYPE_STRING);
+	if (!nk_type_is_nested(dtype->id) || dtype->n_fields == 0)
+		return dtype;
+	nk_field *fields = malloc((size_t)dtype->n_fields * sizeof *fields);
+	const nk_dtype *made = NULL;
+	bool is_complete = fields != NULL;
+	for (int i = 0; is_complete && i < dtype->n_fields; i++) {
+		fields[i] = (nk_field){dtype->fields[i].name, written_dtype(dtype->fields[i].dtype)};
+		is_complete = fields[i].dtype != NULL;
+	}
+	if (is_complete)
+		made = dtype->id == NK_TYPE_STRUCT  ? nk_dtype_struct(fields, dtype->n_fields)
+		       : dtype->id == NK_TYPE_ARRAY ? nk_dtype_array(fields[0].dtype, dtype->width)
+		                                    : nk_dtype_list(fields[0].dtype);
+	free(fields);
+	return made;
+}
+
+static nk_status write_rows(parquet_sink *sink, const nk_batch *batch, nk_error *err)
+{
 	for (int64_t at = 0; at < batch->n_rows;) {
 		int64_t n = NK_MIN(batch->n_rows - at, sink->options.group_rows - sink->n_rows);
 		NK_TRY(NK_GROW(sink->memory, &sink->batches, &sink->batches_capacity, sink->n_batches + 1, err));
@@ -640,6 +662,32 @@ static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
 			NK_TRY(put_group(sink, err));
 	}
 	return NK_OK;
+}
+
+static nk_status sink_write(nk_sink *base, const nk_batch *batch, nk_error *err)
+{
+	parquet_sink *sink = (parquet_sink *)base;
+	nk_array **columns = calloc((size_t)batch->n_columns + 1, sizeof *columns);
+	nk_status status = columns ? NK_OK : out_of_memory(err);
+	for (int i = 0; status == NK_OK && i < batch->n_columns; i++) {
+		nk_array *column = batch->columns[i];
+		const nk_dtype *dtype = written_dtype(column->dtype);
+		if (!dtype)
+			status = out_of_memory(err);
+		else if (dtype == column->dtype)
+			columns[i] = nk_array_ref(column);
+		else
+			status = nk_cast(sink->memory, column, dtype, (nk_cast_mode){.strict = true}, &columns[i], err);
+	}
+	if (status == NK_OK) {
+		nk_batch texts = *batch;
+		texts.columns = columns;
+		status = write_rows(sink, &texts, err);
+	}
+	for (int i = 0; columns && i < batch->n_columns; i++)
+		nk_array_unref(columns[i]);
+	free(columns);
+	return status;
 }
 
 static nk_status sink_finish(nk_sink *base, nk_error *err)
