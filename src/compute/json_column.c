@@ -189,7 +189,8 @@ nk_status nk_json_column_add_null(nk_json_column *column, nk_error *err)
 		return put_bit(column, false, false, err);
 	int n_bytes = nk_physical_size(column->physical);
 	NK_TRY(reserve(column, (column->n_rows + 1) * n_bytes, err));
-	memset(column->values + column->n_rows * n_bytes, 0, (size_t)n_bytes);
+	if (n_bytes) /* of a dtype that has values at all */
+		memset(column->values + column->n_rows * n_bytes, 0, (size_t)n_bytes);
 	return end_row(column, false, err);
 }
 

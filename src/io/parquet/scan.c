@@ -167,11 +167,8 @@ static nk_status test_constants(const parquet_scan *scan, const nk_parquet_file 
 		if (!is_constant)
 			continue;
 		NK_AUTO(nk_array) flat = NULL;
-		uint32_t chosen[16];
-		int64_t n_chosen;
 		NK_TRY(nk_array_flatten(request->memory, mask, &flat, err));
-		nk_select_rows(flat, 1, chosen, &n_chosen);
-		*is_pruned = n_chosen == 0;
+		*is_pruned = nk_select_count(flat, 1) == 0;
 	}
 	return NK_OK;
 }
