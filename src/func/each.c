@@ -124,7 +124,7 @@ static nk_status lay_out(const nk_call *call, nk_array *const *args, int64_t n_r
 	for (int i = 0; i < plan->n_args; i++) {
 		if (is_rows(plan, i))
 			continue;
-		if (!laid->first || unaligned) {
+		if (!laid->first || unaligned || n_rows == 0) {
 			laid->args[i] = nk_array_ref(args[i]);
 		} else if (args[i]->encoding == NK_CONSTANT) {
 			NK_TRY(nk_array_new_constant(call->memory, args[i], n_items, &laid->args[i], err));
