@@ -215,6 +215,15 @@ bool py_texts_of(PyObject *list, py_texts *own, const char ***out, int *n_out);
 /* The items of a dict, except those that are None. False with an exception. */
 bool py_set_options(PyObject *dict, const py_option *known, size_t n_known, void *options, py_texts *own);
 
+/* What every format has of its own; options is its struct. */
+typedef nk_status py_scan_call(const char *const *paths, int n_paths, const void *options, nk_plan **out,
+                               nk_error *err);
+typedef nk_status py_sink_call(nk_plan *plan, const char *path, const void *options, nk_error *err);
+/* args: paths and options by name; options: a struct of defaults. The plan, or NULL with an exception. */
+PyObject *py_scan(PyObject *args, const py_option *known, size_t n_known, void *options, py_scan_call *scan);
+/* args: a plan, a path and options by name. Lets the GIL go. None, or NULL with an exception. */
+PyObject *py_sink(PyObject *args, const py_option *known, size_t n_known, void *options, py_sink_call *sink);
+
 /* ---- Types and functions for the module ---- */
 
 bool py_expr_type_init(PyObject *module);

@@ -72,3 +72,48 @@ bool py_set_options(PyObject *dict, const py_option *known, size_t n_known, void
 	}
 	return true;
 }
+
+PyObject *py_scan(PyObject *args, const py_option *known, size_t n_known, void *options, py_scan_call *scan)
+{
+	nk_error err;
+	PyObject *list, *dict;
+	const char **paths;
+	int n_paths;
+	nk_plan *plan = NULL;
+	py_texts own = {0};
+	if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &list, &PyDict_Type, &dict))
+		return NULL;
+	bool good =
+		py_texts_of(list, &own, &paths, &n_paths) && py_set_options(dict, known, n_known, options, &own);
+	nk_status status = good ? scan(paths, n_paths, options, &plan, &err) : NK_OK;
+	py_texts_release(&own);
+	if (!good)
+		return NULL;
+	return status == NK_OK ? py_wrap_plan(plan) : py_raise(&err);
+}
+
+PyObject *py_sink(PyObject *args, const py_option *known, size_t n_known, void *options, py_sink_call *sink)
+{
+	nk_error err;
+	PyObject *object, *dict;
+	const char *path;
+	py_texts own = {0};
+	if (!PyArg_ParseTuple(args, "O!sO!", py_plan_type, &object, &path, &PyDict_Type, &dict))
+		return NULL;
+	nk_plan *plan = ((py_plan *)object)->handle;
+	if (!plan)
+		return PyErr_Format(PyExc_ValueError, "the LazyFrame is not initialised");
+	bool good = py_set_options(dict, known, n_known, options, &own);
+	nk_status status = NK_OK;
+	if (good) {
+		PyThreadState *thread = PyEval_SaveThread();
+		status = sink(plan, path, options, &err);
+		PyEval_RestoreThread(thread);
+	}
+	py_texts_release(&own);
+	if (!good)
+		return NULL;
+	if (status != NK_OK)
+		return py_raise(&err);
+	Py_RETURN_NONE;
+}

@@ -36,49 +36,29 @@ static const py_option sink_options[] = {
 	WRITE(FLAG, no_statistics), WRITE(NUMBER, row_group_rows),
 };
 
+static nk_status scan(const char *const *paths, int n_paths, const void *options, nk_plan **out,
+                      nk_error *err)
+{
+	return nk_plan_scan_parquet(paths, n_paths, options, out, err);
+}
+
 static PyObject *module_scan_parquet(PyObject *module, PyObject *args)
 {
 	(void)module;
-	nk_error err;
-	PyObject *list, *dict;
-	const char **paths;
-	int n_paths;
-	nk_plan *plan = NULL;
 	nk_scan_parquet_options options = NK_OPTIONS(nk_scan_parquet_options);
-	py_texts own = {0};
-	if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &list, &PyDict_Type, &dict))
-		return NULL;
-	bool good =
-		py_texts_of(list, &own, &paths, &n_paths) &&
-		py_set_options(dict, scan_options, sizeof scan_options / sizeof *scan_options, &options, &own);
-	nk_status status = good ? nk_plan_scan_parquet(paths, n_paths, &options, &plan, &err) : NK_OK;
-	py_texts_release(&own);
-	if (!good)
-		return NULL;
-	return status == NK_OK ? py_wrap_plan(plan) : py_raise(&err);
+	return py_scan(args, scan_options, sizeof scan_options / sizeof *scan_options, &options, scan);
+}
+
+static nk_status sink(nk_plan *plan, const char *path, const void *options, nk_error *err)
+{
+	return nk_plan_sink_parquet(plan, path, options, err);
 }
 
 static PyObject *module_sink_parquet(PyObject *module, PyObject *args)
 {
 	(void)module;
-	nk_error err;
-	PyObject *object, *dict;
-	const char *path;
 	nk_sink_parquet_options options = NK_OPTIONS(nk_sink_parquet_options);
-	py_texts own = {0};
-	if (!PyArg_ParseTuple(args, "O!sO!", py_plan_type, &object, &path, &PyDict_Type, &dict))
-		return NULL;
-	nk_plan *plan = ((py_plan *)object)->handle;
-	if (!plan)
-		return PyErr_Format(PyExc_ValueError, "the LazyFrame is not initialised");
-	if (!py_set_options(dict, sink_options, sizeof sink_options / sizeof *sink_options, &options, &own))
-		return NULL;
-	PyThreadState *thread = PyEval_SaveThread();
-	nk_status status = nk_plan_sink_parquet(plan, path, &options, &err);
-	PyEval_RestoreThread(thread);
-	if (status != NK_OK)
-		return py_raise(&err);
-	Py_RETURN_NONE;
+	return py_sink(args, sink_options, sizeof sink_options / sizeof *sink_options, &options, sink);
 }
 
 PyMethodDef py_parquet_functions[] = {
