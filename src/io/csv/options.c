@@ -1,18 +1,14 @@
 /* Options: from the public struct, to and from bytes. */
 #include "io/csv/options.h"
 
+#include "io/option_fields.h"
+
 static nk_status one_byte(const char *name, const char *given, char otherwise, uint8_t *out, nk_error *err)
 {
 	if (given && strlen(given) != 1)
 		return nk_fail(err, NK_VALUE, "`%s` is to be one byte, not \"%s\"", name, given);
 	*out = (uint8_t)(given ? given[0] : otherwise);
 	return NK_OK;
-}
-
-static nk_status copy_string(nk_arena *arena, const char *text, const char **out, nk_error *err)
-{
-	*out = NULL;
-	return text ? nk_arena_string(arena, text, (int64_t)strlen(text), out, err) : NK_OK;
 }
 
 /* Whether fields can be read as this dtype. */
@@ -25,18 +21,18 @@ static nk_status check_dtype(const nk_dtype *dtype, nk_error *err)
 	return NK_OK;
 }
 
-static nk_status copy_fields(nk_arena *arena, const char *const *names, const char *const *dtypes, int n,
-                             const nk_field **out, nk_error *err)
+static nk_status check_dtypes(const nk_field *fields, int n, nk_error *err)
 {
-	nk_field *fields;
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(n, 1), err));
-	for (int i = 0; i < n; i++) {
-		NK_TRY(copy_string(arena, names ? names[i] : NULL, &fields[i].name, err));
-		NK_TRY(nk_dtype_parse(dtypes[i], &fields[i].dtype, err));
+	for (int i = 0; i < n; i++)
 		NK_TRY(check_dtype(fields[i].dtype, err));
-	}
-	*out = fields;
 	return NK_OK;
+}
+
+static nk_status checked_fields(nk_arena *arena, const char *const *names, const char *const *dtypes, int n,
+                                const nk_field **out, nk_error *err)
+{
+	NK_TRY(nk__option_fields(arena, names, dtypes, n, out, err));
+	return check_dtypes(*out, n, err);
 }
 
 /* Everything that can be wrong on its own, whoever made it. */
@@ -91,22 +87,23 @@ nk_status nk__csv_options_copy(nk_arena *arena, const nk_scan_csv_options *given
 	NK_TRY(one_byte("separator", given->separator, ',', &marks->separator, err));
 	NK_TRY(one_byte("eol_char", given->eol_char, '\n', &marks->eol, err));
 	NK_TRY(one_byte("quote_char", marks->has_quote ? quote : NULL, '"', &marks->quote, err));
-	NK_TRY(copy_string(arena, given->comment_prefix, &out->dialect.comment, err));
+	NK_TRY(nk__option_text(arena, given->comment_prefix, &out->dialect.comment, err));
 	if (out->dialect.comment && !(out->dialect.n_comment = (int64_t)strlen(out->dialect.comment)))
 		out->dialect.comment = NULL;
-	NK_TRY(copy_string(arena, given->include_file_paths, &out->file_paths_name, err));
-	NK_TRY(copy_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema, err));
-	NK_TRY(copy_fields(arena, given->override_names, given->override_dtypes, given->n_overrides,
-	                   &out->overrides, err));
+	NK_TRY(nk__option_text(arena, given->include_file_paths, &out->file_paths_name, err));
+	NK_TRY(
+		checked_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema, err));
+	NK_TRY(checked_fields(arena, given->override_names, given->override_dtypes, given->n_overrides,
+	                      &out->overrides, err));
 	NK_TRY(NK_ARENA_NEW(arena, &out->new_names, NK_MAX(given->n_new_names, 1), err));
 	for (int i = 0; i < given->n_new_names; i++)
-		NK_TRY(copy_string(arena, given->new_names[i], &out->new_names[i], err));
+		NK_TRY(nk__option_text(arena, given->new_names[i], &out->new_names[i], err));
 	nk_csv_null *nulls;
 	NK_TRY(NK_ARENA_NEW(arena, &nulls, NK_MAX(given->n_null_values, 1), err));
 	for (int i = 0; i < given->n_null_values; i++) {
-		NK_TRY(copy_string(arena, given->null_values[i], &nulls[i].text, err));
-		NK_TRY(
-			copy_string(arena, given->null_columns ? given->null_columns[i] : NULL, &nulls[i].column, err));
+		NK_TRY(nk__option_text(arena, given->null_values[i], &nulls[i].text, err));
+		NK_TRY(nk__option_text(arena, given->null_columns ? given->null_columns[i] : NULL, &nulls[i].column,
+		                       err));
 		nulls[i].n_bytes = (int64_t)strlen(nulls[i].text);
 	}
 	out->nulls = nulls;
@@ -137,15 +134,6 @@ static void flags_of(nk_csv_options *options, bool **flags)
 }
 enum { N_FLAGS = 15 };
 
-static void put_fields(nk_text *out, const nk_field *fields, int n)
-{
-	nk_wire_put_number(out, (uint64_t)n);
-	for (int i = 0; i < n; i++) {
-		nk_wire_put_string(out, fields[i].name);
-		nk_wire_put_string(out, fields[i].dtype->text);
-	}
-}
-
 void nk__csv_options_to_wire(const nk_csv_options *given, nk_text *out)
 {
 	nk_csv_options copy = *given, *options = &copy;
@@ -165,8 +153,8 @@ void nk__csv_options_to_wire(const nk_csv_options *given, nk_text *out)
 	nk_wire_put_number(out, (uint64_t)options->skip_rows_after_header);
 	nk_wire_put_signed(out, options->infer_rows);
 	nk_wire_put_number(out, (uint64_t)options->infer_files);
-	put_fields(out, options->schema, options->n_schema);
-	put_fields(out, options->overrides, options->n_overrides);
+	nk__option_fields_put(out, options->schema, options->n_schema);
+	nk__option_fields_put(out, options->overrides, options->n_overrides);
 	nk_wire_put_number(out, (uint64_t)options->n_new_names);
 	for (int i = 0; i < options->n_new_names; i++)
 		nk_wire_put_string(out, options->new_names[i]);
@@ -182,15 +170,6 @@ static nk_status damaged(nk_error *err)
 	return nk_fail(err, NK_COMPUTE, "a serialised CSV source is damaged");
 }
 
-static nk_status take_string(nk_arena *arena, nk_wire *in, bool may_be_null, const char **out, nk_error *err)
-{
-	const char *text;
-	NK_TRY(nk_wire_string(in, &text, err));
-	if (!text && !may_be_null)
-		return damaged(err);
-	return copy_string(arena, text, out, err);
-}
-
 static nk_status take_count(nk_wire *in, int *out, nk_error *err)
 {
 	int64_t n;
@@ -202,18 +181,8 @@ static nk_status take_count(nk_wire *in, int *out, nk_error *err)
 static nk_status take_fields(nk_arena *arena, nk_wire *in, bool are_named, int *n, const nk_field **out,
                              nk_error *err)
 {
-	nk_field *fields;
-	NK_TRY(take_count(in, n, err));
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(*n, 1), err));
-	for (int i = 0; i < *n; i++) {
-		const char *dtype;
-		NK_TRY(take_string(arena, in, !are_named, &fields[i].name, err));
-		NK_TRY(take_string(arena, in, false, &dtype, err));
-		NK_TRY(nk_dtype_parse(dtype, &fields[i].dtype, err));
-		NK_TRY(check_dtype(fields[i].dtype, err));
-	}
-	*out = fields;
-	return NK_OK;
+	NK_TRY(nk__option_fields_take(arena, in, "CSV", are_named, n, out, err));
+	return check_dtypes(*out, *n, err);
 }
 
 nk_status nk__csv_options_from_wire(nk_arena *arena, nk_wire *in, nk_csv_options *out, nk_error *err)
@@ -231,9 +200,9 @@ nk_status nk__csv_options_from_wire(nk_arena *arena, nk_wire *in, nk_csv_options
 	out->dialect.marks.separator = (uint8_t)bytes[0];
 	out->dialect.marks.eol = (uint8_t)bytes[1];
 	out->dialect.marks.quote = (uint8_t)bytes[2];
-	NK_TRY(take_string(arena, in, true, &out->dialect.comment, err));
+	NK_TRY(nk__option_text_take(arena, in, "CSV", true, &out->dialect.comment, err));
 	out->dialect.n_comment = out->dialect.comment ? (int64_t)strlen(out->dialect.comment) : 0;
-	NK_TRY(take_string(arena, in, true, &out->file_paths_name, err));
+	NK_TRY(nk__option_text_take(arena, in, "CSV", true, &out->file_paths_name, err));
 	NK_TRY(nk_wire_count(in, INT64_MAX, &out->skip_rows, err));
 	NK_TRY(nk_wire_count(in, INT64_MAX, &out->skip_lines, err));
 	NK_TRY(nk_wire_count(in, INT64_MAX, &out->skip_rows_after_header, err));
@@ -244,13 +213,13 @@ nk_status nk__csv_options_from_wire(nk_arena *arena, nk_wire *in, nk_csv_options
 	NK_TRY(take_count(in, &out->n_new_names, err));
 	NK_TRY(NK_ARENA_NEW(arena, &out->new_names, NK_MAX(out->n_new_names, 1), err));
 	for (int i = 0; i < out->n_new_names; i++)
-		NK_TRY(take_string(arena, in, false, &out->new_names[i], err));
+		NK_TRY(nk__option_text_take(arena, in, "CSV", false, &out->new_names[i], err));
 	nk_csv_null *nulls;
 	NK_TRY(take_count(in, &out->n_nulls, err));
 	NK_TRY(NK_ARENA_NEW(arena, &nulls, NK_MAX(out->n_nulls, 1), err));
 	for (int i = 0; i < out->n_nulls; i++) {
-		NK_TRY(take_string(arena, in, true, &nulls[i].column, err));
-		NK_TRY(take_string(arena, in, false, &nulls[i].text, err));
+		NK_TRY(nk__option_text_take(arena, in, "CSV", true, &nulls[i].column, err));
+		NK_TRY(nk__option_text_take(arena, in, "CSV", false, &nulls[i].text, err));
 		nulls[i].n_bytes = (int64_t)strlen(nulls[i].text);
 	}
 	out->nulls = nulls;

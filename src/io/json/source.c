@@ -8,27 +8,9 @@
 #include "io/glob.h"
 #include "io/inflate.h"
 #include "io/json/source_internal.h"
+#include "io/option_fields.h"
 
 /* ---- Options ---- */
-
-static nk_status copy_string(nk_arena *arena, const char *text, const char **out, nk_error *err)
-{
-	*out = NULL;
-	return text ? nk_arena_string(arena, text, (int64_t)strlen(text), out, err) : NK_OK;
-}
-
-static nk_status copy_fields(nk_arena *arena, const char *const *names, const char *const *dtypes, int n,
-                             const nk_field **out, nk_error *err)
-{
-	nk_field *fields;
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(n, 1), err));
-	for (int i = 0; i < n; i++) {
-		NK_TRY(copy_string(arena, names[i], &fields[i].name, err));
-		NK_TRY(nk_dtype_parse(dtypes[i], &fields[i].dtype, err));
-	}
-	*out = fields;
-	return NK_OK;
-}
 
 nk_status nk__json_options_copy(nk_arena *arena, const nk_scan_json_options *given, nk_json_options *out,
                                 nk_error *err)
@@ -43,10 +25,11 @@ nk_status nk__json_options_copy(nk_arena *arena, const nk_scan_json_options *giv
 	                         .infer_rows = given->infer_rows == 0  ? 100
 	                                       : given->infer_rows < 0 ? -1
 	                                                               : given->infer_rows};
-	NK_TRY(copy_string(arena, given->include_file_paths, &out->file_paths_name, err));
-	NK_TRY(copy_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema, err));
-	return copy_fields(arena, given->override_names, given->override_dtypes, given->n_overrides,
-	                   &out->overrides, err);
+	NK_TRY(nk__option_text(arena, given->include_file_paths, &out->file_paths_name, err));
+	NK_TRY(nk__option_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema,
+	                         err));
+	return nk__option_fields(arena, given->override_names, given->override_dtypes, given->n_overrides,
+	                         &out->overrides, err);
 }
 
 nk_status nk__json_schema(nk_arena *arena, const nk_json_options *options, const nk_dtype *inferred,
@@ -310,15 +293,6 @@ static void source_describe(nk_source *base, nk_text *out)
 	pthread_mutex_unlock(&source->lock);
 }
 
-static void put_fields(nk_text *out, const nk_field *fields, int n)
-{
-	nk_wire_put_number(out, (uint64_t)n);
-	for (int i = 0; i < n; i++) {
-		nk_wire_put_string(out, fields[i].name);
-		nk_wire_put_string(out, fields[i].dtype->text);
-	}
-}
-
 static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 {
 	nk_json_source *source = (nk_json_source *)base;
@@ -330,8 +304,8 @@ static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 	                            (uint64_t)options->expand_globs << 2);
 	nk_wire_put_signed(out, options->infer_rows);
 	nk_wire_put_string(out, options->file_paths_name);
-	put_fields(out, options->schema, options->n_schema);
-	put_fields(out, options->overrides, options->n_overrides);
+	nk__option_fields_put(out, options->schema, options->n_schema);
+	nk__option_fields_put(out, options->overrides, options->n_overrides);
 	return nk_text_finish(out, err);
 }
 
@@ -376,35 +350,9 @@ nk_status nk_json_source_new(nk_memory *memory, const char *const *paths, int n_
 	NK_TRY(make_source(memory, n_paths, &source, err));
 	NK_AUTO(nk_source) made = &source->base;
 	for (int i = 0; i < n_paths; i++)
-		NK_TRY(copy_string(source->arena, paths[i], &source->patterns[i], err));
+		NK_TRY(nk__option_text(source->arena, paths[i], &source->patterns[i], err));
 	NK_TRY(nk__json_options_copy(source->arena, options, &source->options, err));
 	*out = NK_STEAL(made);
-	return NK_OK;
-}
-
-static nk_status take_string(nk_arena *arena, nk_wire *in, bool may_be_null, const char **out, nk_error *err)
-{
-	const char *text;
-	NK_TRY(nk_wire_string(in, &text, err));
-	if (!text && !may_be_null)
-		return nk_fail(err, NK_COMPUTE, "a serialised NDJSON source is damaged");
-	return copy_string(arena, text, out, err);
-}
-
-static nk_status take_fields(nk_arena *arena, nk_wire *in, int *n, const nk_field **out, nk_error *err)
-{
-	int64_t count;
-	nk_field *fields;
-	NK_TRY(nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX), &count, err));
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(count, (int64_t)1), err));
-	for (int64_t i = 0; i < count; i++) {
-		const char *dtype;
-		NK_TRY(take_string(arena, in, false, &fields[i].name, err));
-		NK_TRY(take_string(arena, in, false, &dtype, err));
-		NK_TRY(nk_dtype_parse(dtype, &fields[i].dtype, err));
-	}
-	*n = (int)count;
-	*out = fields;
 	return NK_OK;
 }
 
@@ -416,7 +364,7 @@ nk_status nk_json_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **o
 	NK_TRY(make_source(memory, (int)n, &source, err));
 	NK_AUTO(nk_source) made = &source->base;
 	for (int64_t i = 0; i < n; i++)
-		NK_TRY(take_string(source->arena, in, false, &source->patterns[i], err));
+		NK_TRY(nk__option_text_take(source->arena, in, "NDJSON", false, &source->patterns[i], err));
 	nk_json_options *options = &source->options;
 	uint64_t bits;
 	NK_TRY(nk_wire_number(in, &bits, err));
@@ -424,9 +372,11 @@ nk_status nk_json_source_from_wire(nk_memory *memory, nk_wire *in, nk_source **o
 	options->ignore_errors = bits >> 1 & 1;
 	options->expand_globs = bits >> 2 & 1;
 	NK_TRY(nk_wire_signed(in, &options->infer_rows, err));
-	NK_TRY(take_string(source->arena, in, true, &options->file_paths_name, err));
-	NK_TRY(take_fields(source->arena, in, &options->n_schema, &options->schema, err));
-	NK_TRY(take_fields(source->arena, in, &options->n_overrides, &options->overrides, err));
+	NK_TRY(nk__option_text_take(source->arena, in, "NDJSON", true, &options->file_paths_name, err));
+	NK_TRY(
+		nk__option_fields_take(source->arena, in, "NDJSON", true, &options->n_schema, &options->schema, err));
+	NK_TRY(nk__option_fields_take(source->arena, in, "NDJSON", true, &options->n_overrides,
+	                              &options->overrides, err));
 	*out = NK_STEAL(made);
 	return NK_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/option_fields.h"
 #include "io/parquet/column.h"
 #include "io/parquet/source_internal.h"
 
@@ -379,15 +380,6 @@ static void source_describe(nk_source *base, nk_text *out)
 	pthread_mutex_unlock(&source->lock);
 }
 
-static void put_fields(nk_text *out, const nk_field *fields, int n)
-{
-	nk_wire_put_number(out, (uint64_t)n);
-	for (int i = 0; i < n; i++) {
-		nk_wire_put_string(out, fields[i].name);
-		nk_wire_put_string(out, fields[i].dtype->text);
-	}
-}
-
 static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 {
 	nk_parquet_source *source = (nk_parquet_source *)base;
@@ -401,8 +393,8 @@ static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 	                            (uint64_t)options->hive.parses_no_dates << 4);
 	nk_wire_put_signed(out, options->hive.mode);
 	nk_wire_put_string(out, options->file_paths_name);
-	put_fields(out, options->schema, options->n_schema);
-	put_fields(out, options->hive.schema, options->hive.n_schema);
+	nk__option_fields_put(out, options->schema, options->n_schema);
+	nk__option_fields_put(out, options->hive.schema, options->hive.n_schema);
 	return nk_text_finish(out, err);
 }
 
@@ -416,12 +408,6 @@ static const nk_source_ops source_ops = {
 	.describe = source_describe,
 	.serialise = source_serialise,
 };
-
-static nk_status copy_string(nk_arena *arena, const char *text, const char **out, nk_error *err)
-{
-	*out = NULL;
-	return text ? nk_arena_string(arena, text, (int64_t)strlen(text), out, err) : NK_OK;
-}
 
 /* A source whose patterns and options are still to be filled in. */
 static nk_status make_source(nk_memory *memory, int n_paths, nk_parquet_source **out, nk_error *err)
@@ -444,19 +430,6 @@ static nk_status make_source(nk_memory *memory, int n_paths, nk_parquet_source *
 	return NK_OK;
 }
 
-static nk_status copy_fields(nk_arena *arena, const char *const *names, const char *const *dtypes, int n,
-                             const nk_field **out, nk_error *err)
-{
-	nk_field *fields;
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(n, 1), err));
-	for (int i = 0; i < n; i++) {
-		NK_TRY(copy_string(arena, names[i], &fields[i].name, err));
-		NK_TRY(nk_dtype_parse(dtypes[i], &fields[i].dtype, err));
-	}
-	*out = fields;
-	return NK_OK;
-}
-
 static nk_status copy_options(nk_arena *arena, const nk_scan_parquet_options *given, nk_parquet_options *out,
                               nk_error *err)
 {
@@ -470,10 +443,11 @@ static nk_status copy_options(nk_arena *arena, const nk_scan_parquet_options *gi
 	                            .hive = {.mode = given->hive_partitioning,
 	                                     .parses_no_dates = given->no_hive_dates,
 	                                     .n_schema = given->n_hive_schema}};
-	NK_TRY(copy_string(arena, given->include_file_paths, &out->file_paths_name, err));
-	NK_TRY(copy_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema, err));
-	return copy_fields(arena, given->hive_names, given->hive_dtypes, given->n_hive_schema, &out->hive.schema,
-	                   err);
+	NK_TRY(nk__option_text(arena, given->include_file_paths, &out->file_paths_name, err));
+	NK_TRY(nk__option_fields(arena, given->schema_names, given->schema_dtypes, given->n_schema, &out->schema,
+	                         err));
+	return nk__option_fields(arena, given->hive_names, given->hive_dtypes, given->n_hive_schema,
+	                         &out->hive.schema, err);
 }
 
 nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int n_paths,
@@ -483,35 +457,9 @@ nk_status nk_parquet_source_new(nk_memory *memory, const char *const *paths, int
 	NK_TRY(make_source(memory, n_paths, &source, err));
 	NK_AUTO(nk_source) made = &source->base;
 	for (int i = 0; i < n_paths; i++)
-		NK_TRY(copy_string(source->arena, paths[i], &source->patterns[i], err));
+		NK_TRY(nk__option_text(source->arena, paths[i], &source->patterns[i], err));
 	NK_TRY(copy_options(source->arena, options, &source->options, err));
 	*out = NK_STEAL(made);
-	return NK_OK;
-}
-
-static nk_status take_string(nk_arena *arena, nk_wire *in, bool may_be_null, const char **out, nk_error *err)
-{
-	const char *text;
-	NK_TRY(nk_wire_string(in, &text, err));
-	if (!text && !may_be_null)
-		return nk_fail(err, NK_COMPUTE, "a serialised Parquet source is damaged");
-	return copy_string(arena, text, out, err);
-}
-
-static nk_status take_fields(nk_arena *arena, nk_wire *in, int *n, const nk_field **out, nk_error *err)
-{
-	int64_t count;
-	nk_field *fields;
-	NK_TRY(nk_wire_count(in, NK_MIN(in->end - in->at, (int64_t)INT32_MAX), &count, err));
-	NK_TRY(NK_ARENA_NEW(arena, &fields, NK_MAX(count, (int64_t)1), err));
-	for (int64_t i = 0; i < count; i++) {
-		const char *dtype;
-		NK_TRY(take_string(arena, in, false, &fields[i].name, err));
-		NK_TRY(take_string(arena, in, false, &dtype, err));
-		NK_TRY(nk_dtype_parse(dtype, &fields[i].dtype, err));
-	}
-	*n = (int)count;
-	*out = fields;
 	return NK_OK;
 }
 
@@ -524,7 +472,7 @@ nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source 
 	NK_TRY(make_source(memory, (int)n, &source, err));
 	NK_AUTO(nk_source) made = &source->base;
 	for (int64_t i = 0; i < n; i++)
-		NK_TRY(take_string(source->arena, in, false, &source->patterns[i], err));
+		NK_TRY(nk__option_text_take(source->arena, in, "Parquet", false, &source->patterns[i], err));
 	nk_parquet_options *options = &source->options;
 	NK_TRY(nk_wire_number(in, &bits, err));
 	NK_TRY(nk_wire_signed(in, &mode, err));
@@ -534,9 +482,11 @@ nk_status nk_parquet_source_from_wire(nk_memory *memory, nk_wire *in, nk_source 
 	options->ignore_extra_columns = bits >> 3 & 1;
 	options->hive.parses_no_dates = bits >> 4 & 1;
 	options->hive.mode = mode > 0 ? 1 : mode < 0 ? -1 : 0;
-	NK_TRY(take_string(source->arena, in, true, &options->file_paths_name, err));
-	NK_TRY(take_fields(source->arena, in, &options->n_schema, &options->schema, err));
-	NK_TRY(take_fields(source->arena, in, &options->hive.n_schema, &options->hive.schema, err));
+	NK_TRY(nk__option_text_take(source->arena, in, "Parquet", true, &options->file_paths_name, err));
+	NK_TRY(nk__option_fields_take(source->arena, in, "Parquet", true, &options->n_schema, &options->schema,
+	                              err));
+	NK_TRY(nk__option_fields_take(source->arena, in, "Parquet", true, &options->hive.n_schema,
+	                              &options->hive.schema, err));
 	*out = NK_STEAL(made);
 	return NK_OK;
 }
