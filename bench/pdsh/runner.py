@@ -39,10 +39,11 @@ class Outcome:
     error: str | None = None
 
 
-def run_worker(engine, query, scale, schema, n_threads, runs=1, watch=False, floor=False, limit=300):
+def run_worker(engine, query, scale, schema, source, n_threads, runs=1, watch=False, floor=False, limit=300):
     """One process; returns its Outcome. With watch: answer and peak anonymous memory too."""
     command = [sys.executable, "-m", "pdsh.worker", "--engine", engine.module, "--query", str(query)]
-    command += ["--scale", f"{scale:g}", "--schema", schema, "--threads", str(n_threads), "--runs", str(runs)]
+    command += ["--scale", f"{scale:g}", "--schema", schema, "--source", source]
+    command += ["--threads", str(n_threads), "--runs", str(runs)]
     if floor:
         command.append("--floor")
     environment = {**os.environ, **worker.thread_environment(n_threads), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -99,9 +100,10 @@ def _wait(process, watch, limit):
     return peak
 
 
-def compare_engines(engines, query, scale, schema, n_threads, repeat, runs):
+def compare_engines(engines, query, scale, schema, source, n_threads, repeat, runs):
     """{label: Outcome} of one query: a watched round, then `repeat` timed rounds, engines in turn."""
-    outcomes = {engine.label: run_worker(engine, query, scale, schema, n_threads, watch=True) for engine in engines}
+    common = (query, scale, schema, source, n_threads)
+    outcomes = {engine.label: run_worker(engine, *common, watch=True) for engine in engines}
     for outcome in outcomes.values():
         outcome.seconds = None
     for _ in range(repeat):
@@ -109,7 +111,7 @@ def compare_engines(engines, query, scale, schema, n_threads, repeat, runs):
             outcome = outcomes[engine.label]
             if outcome.error:
                 continue
-            timed = run_worker(engine, query, scale, schema, n_threads, runs=runs)
+            timed = run_worker(engine, *common, runs=runs)
             outcome.error = timed.error
             if not timed.error:
                 outcome.seconds = min(filter(None, (outcome.seconds, timed.seconds)))

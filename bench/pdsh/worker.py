@@ -3,7 +3,7 @@
     python -m pdsh.worker --engine polars --query 6 --scale 1 --schema decimal --runs 2 --answer out.pickle
 
 A time spans building the query to holding the answer, planning and footers included; imports and, for the SQL
-engines, declaring the tables as views are outside. `--floor` replaces the query by the decode floor: each column
+engines, declaring the tables as views are outside, and so is loading the tables with `--source memory`. `--floor` replaces the query by the decode floor: each column
 that the query needs is decompressed and decoded and only its nulls are counted, table after table, on all threads
 (no filter, no join; an engine that prunes by statistics or decodes late may go below it).
 """
@@ -32,11 +32,11 @@ def sql_text(query, scale):
     return text.replace("{fraction}", f"{0.0001 / scale:.10f}".rstrip("0"))
 
 
-def prepare(engine, query, scale, schema, n_threads, floor=False):
+def prepare(engine, query, scale, schema, n_threads, floor=False, source="parquet"):
     """Returns a function that computes the answer and returns it in the engine's own form."""
-    path = tables.folder(scale, schema)
+    path = tables.folder(scale, schema, source)
     if engine in DATAFRAME_ENGINES:
-        t = tables.Tables(importlib.import_module(engine), scale, schema)
+        t = tables.Tables(importlib.import_module(engine), scale, schema, source)
         if floor:
             return lambda: decode_floor(t, query)
         return lambda: queries.QUERIES[query](t).collect()
@@ -48,8 +48,10 @@ def prepare(engine, query, scale, schema, n_threads, floor=False):
 
         connection = duckdb.connect()
         connection.execute(f"set threads = {n_threads}")
+        kind = "table" if source == "memory" else "view"
         for name in tables.TABLES:
-            connection.execute(f"create view {name} as select * from read_parquet('{path}/{name}.parquet')")
+            files = f"read_csv('{path}/{name}.csv')" if source == "csv" else f"read_parquet('{path}/{name}.parquet')"
+            connection.execute(f"create {kind} {name} as select * from {files}")
         return lambda: connection.sql(text).to_arrow_table()
     if engine == "datafusion":
         import datafusion
@@ -57,7 +59,12 @@ def prepare(engine, query, scale, schema, n_threads, floor=False):
         config = datafusion.SessionConfig().with_target_partitions(n_threads)
         context = datafusion.SessionContext(config)
         for name in tables.TABLES:
-            context.register_parquet(name, f"{path}/{name}.parquet")
+            if source == "csv":
+                context.register_csv(name, f"{path}/{name}.csv")
+            elif source == "memory":
+                context.register_table(name, context.read_parquet(f"{path}/{name}.parquet").cache())
+            else:
+                context.register_parquet(name, f"{path}/{name}.parquet")
         return lambda: context.sql(text).to_arrow_table()
     raise ValueError(f"unknown engine {engine}")
 
@@ -85,6 +92,7 @@ def main():
     parser.add_argument("--query", type=int, required=True)
     parser.add_argument("--scale", type=float, required=True)
     parser.add_argument("--schema", choices=tables.SCHEMAS, required=True)
+    parser.add_argument("--source", choices=tables.SOURCES, default="parquet")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--answer", help="pickle the answer into this file")
@@ -92,7 +100,13 @@ def main():
     arguments = parser.parse_args()
 
     compute = prepare(
-        arguments.engine, arguments.query, arguments.scale, arguments.schema, arguments.threads, arguments.floor
+        arguments.engine,
+        arguments.query,
+        arguments.scale,
+        arguments.schema,
+        arguments.threads,
+        arguments.floor,
+        arguments.source,
     )
     times = []
     for _ in range(arguments.runs):
