@@ -1,12 +1,17 @@
 /* Blocks of up to 1 MiB are rounded to a size class (four per power of two) and kept on per-thread free lists
  * after release: a query takes and returns the same few sizes for every batch, and the system allocator would
  * give pages back and fault them in again. What a thread keeps is bounded, freed when the thread ends, and
- * still counted as used by no tracker: trackers count what is handed out. */
+ * still counted as used by no tracker: trackers count what is handed out.
+ *
+ * Blocks of 4 MiB and more are mapped by themselves, aligned to huge pages and advised to use them: filling fresh
+ * memory costs more in page faults than in stores when pages are small. Their end takes small pages, so that no more
+ * than was asked for is ever resident. */
 #include "base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct nk_memory {
 	nk_memory *parent;
@@ -23,7 +28,14 @@ enum {
 	MAX_CLASS_SHIFT = 20,
 	N_CLASSES = (MAX_CLASS_SHIFT - MIN_CLASS_SHIFT) * 4 + 1
 };
-enum { KEPT_PER_THREAD = 16 << 20 };
+enum { KEPT_PER_THREAD = 16 << 20, SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20, MAPPED_FROM = 4 << 20 };
+
+/* Sanitizers get every block from the system's allocator and back, so that they see its bounds and its end. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = true };
+#else
+enum { SANITIZED = false };
+#endif
 
 typedef struct free_block {
 	struct free_block *next;
@@ -66,18 +78,17 @@ static thread_cache *cache_get(void)
 /* The class of a size and the bytes a block of that class has; -1 above the largest class. */
 static int class_of(int64_t n_bytes, int64_t *n_rounded)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	/* Every block from the system and back, so that the sanitizers see its bounds and its end. */
-	*n_rounded = n_bytes ? (n_bytes + ALIGNMENT - 1) & -(int64_t)ALIGNMENT : ALIGNMENT;
-	return -1;
-#endif
+	if (SANITIZED) {
+		*n_rounded = n_bytes ? (n_bytes + ALIGNMENT - 1) & -(int64_t)ALIGNMENT : ALIGNMENT;
+		return -1;
+	}
 	if (n_bytes <= 1 << MIN_CLASS_SHIFT) {
 		*n_rounded = 1 << MIN_CLASS_SHIFT;
 		return 0;
 	}
 	int shift = 63 - __builtin_clzll((uint64_t)(n_bytes - 1)); /* n_bytes in (2^shift, 2^(shift+1)] */
 	if (shift >= MAX_CLASS_SHIFT) {
-		*n_rounded = (n_bytes + 4095) & -4096LL;
+		*n_rounded = (n_bytes + SMALL_PAGE - 1) & -(int64_t)SMALL_PAGE;
 		return -1;
 	}
 	int64_t step = 1LL << (shift - 2);
@@ -86,10 +97,33 @@ static int class_of(int64_t n_bytes, int64_t *n_rounded)
 	return (shift - MIN_CLASS_SHIFT) * 4 + (int)quarter;
 }
 
+static bool is_mapped(int class, int64_t n_rounded)
+{
+	return !SANITIZED && class < 0 && n_rounded >= MAPPED_FROM;
+}
+
+/* Maps one huge page more than is wanted and gives back what lies before and behind the aligned part. */
+static void *map_new(int64_t n_bytes)
+{
+	uint8_t *start =
+		mmap(NULL, (size_t)n_bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (start == MAP_FAILED)
+		return NULL;
+	size_t n_before = -(uintptr_t)start & (HUGE_PAGE - 1), n_behind = HUGE_PAGE - n_before;
+	if (n_before)
+		munmap(start, n_before);
+	munmap(start + n_before + n_bytes, n_behind);
+	madvise(start + n_before, (size_t)n_bytes,
+	        MADV_HUGEPAGE); /* a kernel without huge pages refuses: no harm */
+	return start + n_before;
+}
+
 static void *block_new(int64_t n_bytes)
 {
 	int64_t n_rounded;
 	int class = class_of(n_bytes, &n_rounded);
+	if (is_mapped(class, n_rounded))
+		return map_new(n_rounded);
 	thread_cache *mine = class >= 0 ? cache_get() : NULL;
 	if (mine && mine->lists[class]) {
 		free_block *block = mine->lists[class];
@@ -104,6 +138,10 @@ static void block_free(void *block, int64_t n_bytes)
 {
 	int64_t n_rounded;
 	int class = class_of(n_bytes, &n_rounded);
+	if (is_mapped(class, n_rounded)) {
+		munmap(block, (size_t)n_rounded);
+		return;
+	}
 	thread_cache *mine = class >= 0 ? cache_get() : NULL;
 	if (!mine || mine->n_bytes + n_rounded > KEPT_PER_THREAD) {
 		free(block);

@@ -124,7 +124,7 @@ NK_MUST_CHECK nk_status nk_array_widen_decimal(nk_memory *memory, nk_array *arra
                                                nk_error *err);
 /* Strings repacked: one heap buffer with exactly the bytes in use. Flat views only. */
 NK_MUST_CHECK nk_status nk_array_repack(nk_memory *memory, nk_array *array, nk_array **out, nk_error *err);
-/* Repack *array, which is replaced, if it is flat text that uses less than half of its heap, as gathers leave it.
+/* Repack *array, which is replaced, if it is flat text whose heap is mostly unused, as gathers leave it.
  * Without memory it stays as it is. */
 void nk_array_compact(nk_memory *memory, nk_array **array);
 

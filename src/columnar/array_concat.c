@@ -130,35 +130,46 @@ static nk_heap *heap_of(const nk_array *array)
 
 /* ---- Concatenation ---- */
 
-/* The heaps of all arrays as one, each distinct heap once; bases[i] is what array i's buffer numbers rise by. */
+/* How many of the last buffers of `merged` are the first of `heap`: pages of a file run on from batch to batch. */
+static int n_shared_buffers(const nk_heap *merged, const nk_heap *heap)
+{
+	for (int n = NK_MIN(merged->n_buffers, heap->n_buffers); n > 0; n--)
+		if (memcmp(merged->buffers + merged->n_buffers - n, heap->buffers, (size_t)n * sizeof(nk_buffer *)) ==
+		    0)
+			return n;
+	return 0;
+}
+
+/* An array before `i` with the same heap, -1 if none is found: chunks of one heap mostly come in a row, or repeat what
+ * came first. */
+static int find_same_heap(nk_array *const *arrays, int i, int first)
+{
+	const nk_heap *heap = heap_of(arrays[i]);
+	if (i > first && heap_of(arrays[first]) == heap)
+		return first;
+	for (int same = i - 1; same > first && i - same < 16; same--)
+		if (heap_of(arrays[same]) == heap)
+			return same;
+	return -1;
+}
+
+/* The heaps of all arrays as one; bases[i] is what array i's buffer numbers rise by. */
 static nk_status merge_heaps(nk_array *const *arrays, int n_arrays, uint32_t *bases, nk_heap **out,
                              nk_error *err)
 {
-	nk_heap *first = NULL;
+	int first = -1, n_buffers = 0;
 	bool several = false;
-	int n_buffers = 0;
 	for (int i = 0; i < n_arrays; i++) {
 		nk_heap *heap = heap_of(arrays[i]);
 		bases[i] = 0;
 		if (!heap)
 			continue;
-		several |= first && heap != first;
-		first = first ? first : heap;
-		/* Chunks of one heap mostly come in a row, or repeat what came first. */
-		int same = i - 1;
-		while (same >= 0 && i - same < 16 && heap_of(arrays[same]) != heap)
-			same--;
-		if (heap == first && n_buffers > 0) {
-			bases[i] = 0;
-		} else if (same >= 0 && heap_of(arrays[same]) == heap) {
-			bases[i] = bases[same];
-		} else {
-			bases[i] = (uint32_t)n_buffers;
-			n_buffers += heap->n_buffers;
-		}
+		first = first < 0 ? i : first;
+		several |= heap != heap_of(arrays[first]);
+		n_buffers += heap->n_buffers;
 	}
 	if (!several) {
-		*out = nk_heap_ref(first);
+		*out = first < 0 ? NULL : nk_heap_ref(heap_of(arrays[first]));
 		return NK_OK;
 	}
 	nk_heap *merged = malloc(sizeof *merged + (size_t)n_buffers * sizeof(nk_buffer *));
@@ -166,11 +177,18 @@ static nk_status merge_heaps(nk_array *const *arrays, int n_arrays, uint32_t *ba
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a heap of %d buffers", n_buffers);
 	merged->n_references = 1;
 	merged->n_buffers = 0;
-	for (int i = 0; i < n_arrays; i++) {
+	for (int i = first; i < n_arrays; i++) {
 		nk_heap *heap = heap_of(arrays[i]);
-		if (!heap || (int)bases[i] != merged->n_buffers)
+		if (!heap)
 			continue;
-		for (int b = 0; b < heap->n_buffers; b++)
+		int same = find_same_heap(arrays, i, first);
+		if (same >= 0) {
+			bases[i] = bases[same];
+			continue;
+		}
+		int n_shared = n_shared_buffers(merged, heap);
+		bases[i] = (uint32_t)(merged->n_buffers - n_shared);
+		for (int b = n_shared; b < heap->n_buffers; b++)
 			merged->buffers[merged->n_buffers++] = nk_buffer_ref(heap->buffers[b]);
 	}
 	*out = merged;
@@ -511,15 +529,16 @@ void nk_array_compact(nk_memory *memory, nk_array **array)
 	const nk_array *old = *array;
 	if (old->physical != NK_PHYSICAL_VIEW || old->encoding != NK_FLAT || !old->heap)
 		return;
-	int64_t n_heap = 0, n_used = 0;
+	/* Repacking pays when what it frees is as much as what it keeps and, all in all, copies. */
+	int64_t n_heap = 0, n_used = 0, n_views = old->n_rows * (int64_t)sizeof(nk_view);
 	for (int b = 0; b < old->heap->n_buffers; b++)
 		n_heap += old->heap->buffers[b]->n_bytes;
 	const nk_view *views = old->values;
-	for (int64_t i = 0; i < old->n_rows && 2 * n_used < n_heap; i++)
+	for (int64_t i = 0; i < old->n_rows && 2 * n_used + n_views < n_heap; i++)
 		n_used += views[i].n_bytes > NK_VIEW_INLINE ? views[i].n_bytes : 0;
 	nk_array *packed;
 	nk_error unused;
-	if (2 * n_used >= n_heap || nk_array_repack(memory, *array, &packed, &unused) != NK_OK)
+	if (2 * n_used + n_views >= n_heap || nk_array_repack(memory, *array, &packed, &unused) != NK_OK)
 		return;
 	nk_array_unref(*array);
 	*array = packed;

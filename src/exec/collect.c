@@ -2,6 +2,8 @@
  * those by arrival, since one worker handles a morsel from start to end. */
 #include "exec/collect.h"
 
+#include "exec/each.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +185,37 @@ nk_status nk_collection_array(nk_collection *self, int column, int64_t offset, i
 	if (status == NK_OK)
 		nk_array_compact(memory, out); /* what few rows refer to must not outlive the query */
 	return status;
+}
+
+typedef struct taking {
+	nk_collection *collection;
+	nk_array **arrays;
+} taking;
+
+static nk_status take_column(void *data, int64_t column, int worker, nk_error *err)
+{
+	(void)worker;
+	taking *work = data;
+	nk_collection *self = work->collection;
+	NK_TRY(nk_collection_array(self, (int)column, 0, self->n_rows, &work->arrays[column], err));
+	for (int64_t b = 0; b < self->n_batches; b++) {
+		nk_array_unref(self->batches[b]->columns[column]);
+		self->batches[b]->columns[column] = NULL;
+	}
+	return NK_OK;
+}
+
+enum { ROWS_WORTH_THE_POOL = 32768 };
+
+nk_status nk_collection_take(nk_collection *self, nk_array **arrays, nk_error *err)
+{
+	taking work = {self, arrays};
+	memset(arrays, 0, (size_t)self->n_columns * sizeof *arrays);
+	if (self->n_rows >= ROWS_WORTH_THE_POOL)
+		return nk_exec_each(self->exec, self->n_columns, take_column, &work, err);
+	for (int i = 0; i < self->n_columns; i++)
+		NK_TRY(take_column(&work, i, 0, err));
+	return NK_OK;
 }
 
 typedef struct collection_stream {

@@ -30,6 +30,7 @@ static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory to run a query");
 	int64_t batch_rows = run->batch_rows > 0 ? run->batch_rows : DEFAULT_BATCH_ROWS;
 	self->exec = (nk_exec){.memory = run->memory,
+	                       .pool = run->pool,
 	                       .tasks = nk_task_group_new(run->pool, run->is_cancelled, run->data),
 	                       .n_workers = nk_pool_n_threads(run->pool),
 	                       .batch_rows = batch_rows,
@@ -67,22 +68,22 @@ static nk_status run_to_frame(execution *self, nk_query *query, nk_frame **out, 
 		nk_pipeline_close(&self->lowering.pipelines, self->last, nk_collection_sink(collection), false, err));
 	NK_TRY(nk_pipelines_run(&self->lowering.pipelines, err));
 
+	nk_array **arrays;
 	nk_column **columns;
+	NK_TRY(NK_ARENA_NEW(self->arena, &arrays, query->n_columns + 1, err));
 	NK_TRY(NK_ARENA_NEW(self->arena, &columns, query->n_columns + 1, err));
 	NK_AUTO(nk_schema) schema = NULL;
 	NK_TRY(result_schema(self, query, &schema, err));
 	int64_t n_rows = nk_collection_n_rows(collection);
-	nk_status status = NK_OK;
-	for (int i = 0; status == NK_OK && i < query->n_columns; i++) {
-		NK_AUTO(nk_array) array = NULL;
-		status = nk_collection_array(collection, i, 0, n_rows, &array, err);
-		if (status == NK_OK)
-			status = nk_column_from_array(self->exec.memory, array, &columns[i], err);
-	}
+	nk_status status = nk_collection_take(collection, arrays, err);
+	for (int i = 0; status == NK_OK && i < query->n_columns; i++)
+		status = nk_column_from_array(self->exec.memory, arrays[i], &columns[i], err);
 	if (status == NK_OK)
 		status = nk_frame_new(schema, columns, n_rows, out, err);
-	for (int i = 0; i < query->n_columns; i++)
+	for (int i = 0; i < query->n_columns; i++) {
+		nk_array_unref(arrays[i]);
 		nk_column_unref(columns[i]);
+	}
 	return status;
 }
 
