@@ -52,6 +52,7 @@ void nk_column_unref(nk_column *column)
 		return;
 	for (int i = 0; i < column->n_chunks; i++)
 		nk_array_unref(column->chunks[i]);
+	free(column->summary);
 	free(column);
 }
 

@@ -5,7 +5,7 @@
 #ifndef NK_COLUMNAR_FRAME_H
 #define NK_COLUMNAR_FRAME_H
 
-#include "columnar/array.h"
+#include "columnar/scalar.h"
 
 typedef struct nk_schema {
 	int64_t n_references;
@@ -26,12 +26,20 @@ static inline void nk_schema__auto(nk_schema **schema) { nk_schema_unref(*schema
 
 typedef enum nk_sorted { NK_SORTED_UNKNOWN, NK_SORTED_ASCENDING, NK_SORTED_DESCENDING } nk_sorted;
 
+/* Estimates of a column's values (plan/column_sample.h). Bounds are of numbers and temporal values only. */
+typedef struct nk_column_summary {
+	bool has_bounds;
+	nk_scalar min, max;
+	int64_t n_distinct;
+} nk_column_summary;
+
 typedef struct nk_column {
 	int64_t n_references;
 	const nk_dtype *dtype;
 	int64_t n_rows;
-	nk_sorted sorted; /* nulls first unless the column ends with them */
-	int n_chunks;     /* at least 1 */
+	nk_sorted sorted;           /* nulls first unless the column ends with them */
+	nk_column_summary *summary; /* atomic, owned; NULL until asked for */
+	int n_chunks;               /* at least 1 */
 	nk_array *chunks[];
 } nk_column;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/select.h"
+#include "plan/column_sample.h"
 #include "plan/source.h"
 
 typedef struct frame_source {
@@ -48,8 +49,15 @@ static nk_status source_n_rows(nk_source *source, int64_t *out, nk_error *err)
 static nk_status source_statistics(nk_source *source, int column, nk_column_statistics *out, nk_error *err)
 {
 	(void)err;
-	const nk_column *data = ((frame_source *)source)->frame->columns[column];
+	nk_column *data = ((frame_source *)source)->frame->columns[column];
 	*out = (nk_column_statistics){.n_nulls = nk_column_count_nulls(data), .n_distinct = -1};
+	const nk_column_summary *summary = nk_column_sample(data);
+	if (summary) {
+		out->has_bounds = summary->has_bounds;
+		out->min = summary->min;
+		out->max = summary->max;
+		out->n_distinct = summary->n_distinct;
+	}
 	return NK_OK;
 }
 

@@ -17,11 +17,10 @@
 typedef struct nk_source nk_source;
 typedef struct nk_scan nk_scan;
 
-/* What is known of a column before reading it. Bounds hold for all non-null values; NaN is not in them. */
+/* What is known of a column before reading it, for estimates. NaN is not in the bounds; a few values may lie beyond. */
 typedef struct nk_column_statistics {
 	bool has_bounds;
 	nk_scalar min, max; /* text bytes live as long as the source; may be cut (min lower, max higher) */
-	bool is_exact;      /* min and max are values that occur */
 	int64_t n_nulls;    /* -1: unknown */
 	int64_t n_distinct; /* estimate; -1: unknown */
 } nk_column_statistics;

@@ -95,6 +95,8 @@ typedef struct piece {
 	nk_column_reader *reader;
 	int64_t n_rows, n_done, n_valid;
 	bool keeps_codes;
+	bool names_dictionary;    /* the dictionary's bytes are in the heap, as buffer: */
+	uint32_t dictionary_slot; /* mostly 0, since pages of codes come first */
 	int size_log2;
 	nk_buffer *values, *validity; /* owned; validity NULL for required columns */
 	uint8_t *bytes;               /* values->bytes, or a block of bytes for booleans */
@@ -107,11 +109,23 @@ static nk_status add_to_heap(nk_column_reader *reader, nk_buffer *buffer, nk_err
 	return NK_OK;
 }
 
-/* The heap buffer that the current page's views are to name: `slot` of the array being read. */
+static nk_status enter_dictionary(piece *p, nk_error *err)
+{
+	nk_column_reader *reader = p->reader;
+	if (p->names_dictionary)
+		return NK_OK;
+	p->names_dictionary = true;
+	p->dictionary_slot = (uint32_t)reader->n_heap;
+	return add_to_heap(reader, reader->dictionary_buffer, err);
+}
+
+/* The heap buffers that the current page's views are to name: only of what is read, lest an array keep more alive. */
 static nk_status enter_page(piece *p, nk_error *err)
 {
 	nk_column_reader *reader = p->reader;
 	nk_page *page = &reader->page;
+	if (page->kind == NK_PAGE_CODES && !p->keeps_codes && nk__leaf_is_text(reader->plan))
+		return enter_dictionary(p, err);
 	if (page->kind != NK_PAGE_VIEWS)
 		return NK_OK;
 	if (reader->n_heap > 0 && reader->heap[reader->n_heap - 1] == page->buffer) {
@@ -161,6 +175,7 @@ static nk_status take(piece *p, uint8_t *out, int64_t n, nk_error *err)
 		}
 		if (!kernels->lookup[p->size_log2](&page->codes, out, n, reader->dictionary, reader->n_dictionary))
 			return bad_code(err);
+		name_slot((nk_view *)out, n, p->dictionary_slot);
 		return NK_OK;
 	case NK_PAGE_BITS:
 		if (n > page->n_values_left)
@@ -224,8 +239,10 @@ static nk_status take_chosen(piece *p, uint8_t *out, int64_t n, const uint32_t *
 		kernels->gather[2](picked, codes, chosen, n_chosen);
 		if (!kernels->all_below(picked, n_chosen, reader->n_dictionary))
 			return bad_code(err);
-		if (!p->keeps_codes)
+		if (!p->keeps_codes) {
 			kernels->gather[p->size_log2](out, reader->dictionary, picked, n_chosen);
+			name_slot((nk_view *)out, n_chosen, p->dictionary_slot);
+		}
 		return NK_OK;
 	}
 	bool is_ready =
@@ -252,6 +269,8 @@ static nk_status stop_keeping_codes(piece *p, nk_error *err)
 	NK_AUTO(nk_buffer) views = NULL;
 	NK_TRY(nk_buffer_new(reader->memory, p->n_rows * (int64_t)sizeof(nk_view), &views, err));
 	const uint32_t *codes = (const uint32_t *)p->values->bytes;
+	if (p->n_done)
+		NK_TRY(enter_dictionary(p, err));
 	reader->kernels->gather[4](views->bytes, reader->dictionary, codes, p->n_done);
 	nk_buffer_unref(p->values);
 	p->values = NK_STEAL(views);
@@ -379,13 +398,11 @@ static nk_status start_piece(piece *p, nk_error *err)
 	nk_column_reader *reader = p->reader;
 	const nk_leaf_plan *plan = reader->plan;
 	p->size_log2 = plan->size_log2;
-	if (nk__leaf_is_text(plan) && reader->has_dictionary) {
-		NK_TRY(add_to_heap(reader, reader->dictionary_buffer, err));
-		if (reader->n_dictionary > 0 && reader->n_dictionary <= DICTIONARY_MAX &&
-		    reader->n_dictionary <= reader->n_rows_of_group / ROWS_PER_ENTRY_MIN) {
-			p->keeps_codes = true;
-			p->size_log2 = 2;
-		}
+	if (nk__leaf_is_text(plan) && reader->has_dictionary && reader->n_dictionary > 0 &&
+	    reader->n_dictionary <= DICTIONARY_MAX &&
+	    reader->n_dictionary <= reader->n_rows_of_group / ROWS_PER_ENTRY_MIN) {
+		p->keeps_codes = true;
+		p->size_log2 = 2;
 	}
 	if (plan->element->definition_max > 0)
 		NK_TRY(nk_buffer_new_zeroed(reader->memory, nk_bitmap_bytes(p->n_rows), &p->validity, err));

@@ -59,7 +59,7 @@ typedef struct nk_column_reader {
 	bool is_unpacked; /* its page lies decompressed in dictionary_raw, but is not read yet */
 	int64_t n_dictionary;
 	const uint8_t *dictionary;    /* decoded values, or views */
-	nk_buffer *dictionary_buffer; /* what its views point into; owned; buffer 0 of every heap */
+	nk_buffer *dictionary_buffer; /* what its views point into; owned */
 	nk_array *dictionary_array;   /* owned; made when arrays keep codes */
 
 	/* of nested leaves: levels of all entries of the chunk's pages that were loaded */

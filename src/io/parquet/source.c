@@ -358,9 +358,7 @@ static nk_status source_statistics(nk_source *base, int column, nk_column_statis
 			has_any = true;
 		}
 	}
-	const nk_dtype *dtype = source->schema->fields[column].dtype;
 	out->has_bounds = has_bounds && has_any;
-	out->is_exact = out->has_bounds && !nk_type_is_float(dtype->id) && !nk_type_is_textual(dtype->id);
 	out->n_nulls = n_nulls;
 	nk_parquet_file *first = &source->files[0];
 	out->n_distinct = guess_distinct(first, nk__parquet_plan(first, column), n_rows,
