@@ -3,9 +3,10 @@
     python -m pdsh.worker --engine polars --query 6 --scale 1 --schema decimal --runs 2 --answer out.pickle
 
 A time spans building the query to holding the answer, planning and footers included; imports and, for the SQL
-engines, declaring the tables as views are outside, and so is loading the tables with `--source memory`. `--floor` replaces the query by the decode floor: each column
-that the query needs is decompressed and decoded and only its nulls are counted, table after table, on all threads
-(no filter, no join; an engine that prunes by statistics or decodes late may go below it).
+engines, declaring the tables as views are outside, and so is loading the tables with `--source memory`. `--floor`
+replaces the query by the decode floor: each column that the query needs is decompressed and decoded and only its nulls
+are counted, table after table, on all threads (no filter, no join; an engine that prunes by statistics or decodes late
+may go below it).
 """
 
 import argparse

@@ -53,8 +53,8 @@ static void add_bounds(nk_column_summary *summary, const nk_array *array, int64_
 	summary->has_bounds = true;
 }
 
-static nk_status add_rows(sample *self, nk_memory *memory, const nk_array *chunk, const uint32_t *rows, int64_t n,
-                          nk_error *err)
+static nk_status add_rows(sample *self, nk_memory *memory, const nk_array *chunk, const uint32_t *rows,
+                          int64_t n, nk_error *err)
 {
 	NK_AUTO(nk_array) taken = NULL;
 	NK_AUTO(nk_array) flat = NULL;
@@ -100,7 +100,10 @@ static nk_status draw(sample *self, nk_column *column, nk_error *err)
 		for (; i < n_wanted; i++) {
 			int64_t low = (int64_t)((double)n_rows / (double)n_wanted * (double)i);
 			int64_t high = (int64_t)((double)n_rows / (double)n_wanted * (double)(i + 1));
-			int64_t row = n_rows == n_wanted ? i : low + (int64_t)(nk_hash_u64((uint64_t)i) % (uint64_t)NK_MAX(high - low, (int64_t)1));
+			int64_t row =
+				n_rows == n_wanted
+					? i
+					: low + (int64_t)(nk_hash_u64((uint64_t)i) % (uint64_t)NK_MAX(high - low, (int64_t)1));
 			if (row >= end || row - begin > UINT32_MAX)
 				break;
 			rows[n++] = (uint32_t)(row - begin);
@@ -133,7 +136,8 @@ const nk_column_summary *nk_column_sample(nk_column *column)
 	}
 	*made = self->summary;
 	free(self);
-	if (__atomic_compare_exchange_n(&column->summary, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&column->summary, &known, made, false, __ATOMIC_ACQ_REL,
+	                                __ATOMIC_ACQUIRE))
 		return made;
 	free(made);
 	return known;
