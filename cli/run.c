@@ -87,6 +87,26 @@ void watch_interrupts(void)
 	sigaction(SIGINT, &action, NULL);
 }
 
+/* Until end() Ctrl-C ends what this thread asks the library for. */
+static nk_status begin(nk_error *err)
+{
+	nk_cancellation *flag;
+	nk_status status = nk_cancellation_new(&flag, err);
+	if (status != NK_OK)
+		return status;
+	nk_cancellation_watch(flag);
+	running = flag;
+	return NK_OK;
+}
+
+static void end(void)
+{
+	nk_cancellation *flag = running;
+	running = NULL;
+	nk_cancellation_watch(NULL);
+	nk_cancellation_free(flag);
+}
+
 void check_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -131,18 +151,9 @@ static nk_status fail(nk_error *err, nk_status code, const char *what, const cha
 static nk_status write_result(shell *self, nk_plan *plan, nk_error *err)
 {
 	if (self->output && self->as == FORMAT_PARQUET)
-		return nk_plan_sink_parquet(plan, self->output, NULL, err);
-	nk_cancellation *flag = NULL;
+		return nk_plan_sink_parquet(plan, self->output, NULL, NULL, err);
 	nk_frame *frame = NULL;
-	nk_status status = nk_cancellation_new(&flag, err);
-	if (status != NK_OK)
-		return status;
-	nk_collect_options options = NK_OPTIONS(nk_collect_options);
-	options.cancellation = flag;
-	running = flag;
-	status = nk_plan_collect(plan, &options, &frame, err);
-	running = NULL;
-	nk_cancellation_free(flag);
+	nk_status status = nk_plan_collect(plan, NULL, &frame, err);
 	if (status != NK_OK)
 		return status;
 	/* Statements without an answer show nothing. */
@@ -158,16 +169,26 @@ static nk_status write_result(shell *self, nk_plan *plan, nk_error *err)
 	return status;
 }
 
+static nk_status execute(shell *self, const char *text, nk_error *err)
+{
+	nk_plan *plan;
+	nk_status status = nk_sql_context_execute(self->context, text, &plan, err);
+	if (status != NK_OK)
+		return status;
+	status = self->explain || self->analyze ? show_plan(self, plan, err) : write_result(self, plan, err);
+	nk_plan_unref(plan);
+	return status;
+}
+
 static bool run_statement(shell *self, const char *text)
 {
 	nk_error err;
-	nk_plan *plan;
 	double start = seconds();
-	if (nk_sql_context_execute(self->context, text, &plan, &err) != NK_OK)
-		return complain(&err);
-	nk_status status =
-		self->explain || self->analyze ? show_plan(self, plan, &err) : write_result(self, plan, &err);
-	nk_plan_unref(plan);
+	nk_status status = begin(&err);
+	if (status == NK_OK) {
+		status = execute(self, text, &err);
+		end();
+	}
 	if (status != NK_OK)
 		return complain(&err);
 	check_output();
@@ -246,19 +267,18 @@ static void print_size(long long n_bytes)
 	printf(unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
-bool show_file(shell *self, const char *path)
+static nk_status describe_file(shell *self, const char *path, nk_error *err)
 {
-	nk_error err;
 	nk_frame *count = NULL, *first = NULL;
 	nk_series *series = NULL;
 	nk_value n_rows = {0};
-	nk_status status = collect_text(self, "select count(*) from ", path, "", &count, &err);
+	nk_status status = collect_text(self, "select count(*) from ", path, "", &count, err);
 	if (status == NK_OK)
-		status = nk_frame_column(count, 0, &series, &err);
+		status = nk_frame_column(count, 0, &series, err);
 	if (status == NK_OK)
-		status = nk_series_get(series, 0, &n_rows, &err);
+		status = nk_series_get(series, 0, &n_rows, err);
 	if (status == NK_OK)
-		status = collect_text(self, "select * from ", path, " limit 10", &first, &err);
+		status = collect_text(self, "select * from ", path, " limit 10", &first, err);
 	if (status == NK_OK) {
 		struct stat file;
 		printf("%s: %lld rows, %d columns", path, (long long)n_rows.low, nk_frame_width(first));
@@ -274,11 +294,22 @@ bool show_file(shell *self, const char *path)
 		}
 		for (int i = 0; i < nk_frame_width(first); i++)
 			printf("  %-*s  %s\n", widest, nk_frame_name(first, i), nk_frame_dtype(first, i));
-		status = write_frame(stdout, first, self->as, self->max_rows, &err);
+		status = write_frame(stdout, first, self->as, self->max_rows, err);
 	}
 	nk_series_unref(series);
 	nk_frame_unref(count);
 	nk_frame_unref(first);
+	return status;
+}
+
+bool show_file(shell *self, const char *path)
+{
+	nk_error err;
+	nk_status status = begin(&err);
+	if (status == NK_OK) {
+		status = describe_file(self, path, &err);
+		end();
+	}
 	if (status != NK_OK)
 		return complain(&err);
 	check_output();

@@ -39,6 +39,7 @@ typedef enum nk_status {
 	NK_TYPE,     /* an argument has a wrong type */
 	NK_OVERFLOW, /* a value does not fit its type */
 	NK_CANCELLED,
+	NK_TIMEOUT, /* a time limit was reached */
 	NK_FOREIGN, /* a callback failed; its payload travels in nk_error */
 	NK_SQL_INTERFACE,
 	NK_SQL_SYNTAX,
@@ -107,6 +108,21 @@ NK_API void nk_text_free(char *text);
 
 /* `nk_join_options options = NK_OPTIONS(nk_join_options);` sets the size and zeroes the rest. */
 #define NK_OPTIONS(type) ((type){.size = sizeof(type)})
+
+/* What all queries share. Of each, 0 or NULL stands for the environment variable, or for the default without one. */
+typedef struct nk_context_options {
+	int64_t size;
+	int64_t memory_limit; /* bytes of each query; NANUK_MEMORY_LIMIT, else none */
+	int64_t
+		total_memory_limit; /* bytes of all frames and queries together; NANUK_TOTAL_MEMORY_LIMIT, else none */
+	double time_limit;      /* seconds of each query; NANUK_TIME_LIMIT, else none */
+	const char
+		*spill_folder; /* where queries write what memory is short for; NANUK_SPILL_FOLDER, TMPDIR, /tmp */
+} nk_context_options;
+/* For queries that begin from now on. Fails with NK_VALUE for negative limits, NK_FILE_NOT_FOUND for what is no folder. */
+NK_API nk_status nk_context_set(const nk_context_options *options, nk_error *err);
+/* What counts now: 0 where there is no limit. spill_folder is to be freed with nk_text_free. */
+NK_API nk_status nk_context_get(nk_context_options *out, char **spill_folder, nk_error *err);
 
 /* Threads that queries use: NANUK_MAX_THREADS, else the cores. */
 NK_API int nk_thread_count(void);
@@ -418,7 +434,7 @@ typedef struct nk_join_options {
 	bool nulls_equal;
 } nk_join_options;
 
-typedef struct nk_collect_options nk_collect_options;
+typedef struct nk_query_options nk_query_options;
 
 /* Files, globs and directories. Reads footers only when asked for the schema. */
 NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths,
@@ -525,17 +541,22 @@ NK_API nk_status nk_plan_explode(nk_plan *plan, nk_expr *const *columns, int n, 
 NK_API nk_plan *nk_plan_ref(nk_plan *plan);
 NK_API void nk_plan_unref(nk_plan *plan);
 
-/* A flag that another thread may raise to end a query (NK_CANCELLED). */
+/* A flag that another thread or a signal handler may raise to end queries (NK_CANCELLED), once for all. */
 typedef struct nk_cancellation nk_cancellation;
 NK_API nk_status nk_cancellation_new(nk_cancellation **out, nk_error *err);
 NK_API void nk_cancellation_raise(nk_cancellation *cancellation);
 NK_API void nk_cancellation_free(nk_cancellation *cancellation);
+/* From now on the flag ends whatever this thread calls, also what takes no options: schemas, SQL, series. NULL: no
+ * longer. The flag must live until then. */
+NK_API void nk_cancellation_watch(nk_cancellation *cancellation);
 
-struct nk_collect_options {
+struct nk_query_options {
 	int64_t size;
 	nk_cancellation *cancellation; /* NULL: none */
-	int64_t memory_limit;          /* bytes; 0: NANUK_MEMORY_LIMIT, else none */
-	uint32_t skip_optimizations;   /* bits of NK_SKIP_ */
+	int64_t memory_limit;          /* bytes, beyond which the query spills or fails (NK_OUT_OF_MEMORY); 0: the
+	                                * context's, negative: none */
+	double time_limit; /* seconds, after which it fails (NK_TIMEOUT); 0: the context's, negative: none */
+	uint32_t skip_optimizations; /* bits of NK_SKIP_ */
 };
 enum {
 	NK_SKIP_PREDICATE_PUSHDOWN = 1,
@@ -547,13 +568,13 @@ enum {
 	NK_SKIP_RUNTIME_FILTERS = 64,
 };
 
-NK_API nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out,
+NK_API nk_status nk_plan_collect(nk_plan *plan, const nk_query_options *options, nk_frame **out,
                                  nk_error *err);
 /* An empty frame with the result's names and dtypes; reads no data pages. */
 NK_API nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err);
 /* format: "text" or "dot"; analyze: run it and show what happened. */
 NK_API nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze,
-                                 const nk_collect_options *options, char **out, nk_error *err);
+                                 const nk_query_options *options, char **out, nk_error *err);
 
 typedef struct nk_sink_parquet_options {
 	int64_t size;
@@ -563,8 +584,10 @@ typedef struct nk_sink_parquet_options {
 	bool no_statistics;     /* neither bounds nor null counts nor page index */
 	int64_t row_group_rows; /* 0: 122880 */
 } nk_sink_parquet_options;
+/* Sinks write in row order to a new file, which appears under its name when it is whole, and not at all when the query
+ * fails or is ended. query may be NULL, as options may. */
 NK_API nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
-                                      nk_error *err);
+                                      const nk_query_options *query, nk_error *err);
 
 typedef struct nk_sink_csv_options {
 	int64_t size;
@@ -581,7 +604,7 @@ typedef struct nk_sink_csv_options {
 	int compression_level;   /* 0: the usual one, n: n - 1 */
 } nk_sink_csv_options;
 NK_API nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options,
-                                  nk_error *err);
+                                  const nk_query_options *query, nk_error *err);
 
 typedef struct nk_sink_ipc_options {
 	int64_t size;
@@ -591,7 +614,7 @@ typedef struct nk_sink_ipc_options {
 	int64_t record_batch_rows; /* 0: 122880 */
 } nk_sink_ipc_options;
 NK_API nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options,
-                                  nk_error *err);
+                                  const nk_query_options *query, nk_error *err);
 
 typedef struct nk_sink_json_options {
 	int64_t size;
@@ -600,7 +623,7 @@ typedef struct nk_sink_json_options {
 	int compression_level;   /* 0: the usual one, n: n - 1 */
 } nk_sink_json_options;
 NK_API nk_status nk_plan_sink_json(nk_plan *plan, const char *path, const nk_sink_json_options *options,
-                                   nk_error *err);
+                                   const nk_query_options *query, nk_error *err);
 
 /* ---- SQL ---- */
 

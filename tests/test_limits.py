@@ -112,3 +112,143 @@ def test_a_forked_child_runs_queries():
     )
     out, err = process.communicate(timeout=60)
     assert out == "0 True\n", err
+
+
+LIMITS = """
+import nanuk as pl
+
+frame = pl.select(k=pl.int_range(400_000)).lazy()
+wide = frame.select(pl.col("k"), b=pl.col("k") * 2, c=pl.col("k") + 1)
+
+def outcome(run):
+    try:
+        return run().height
+    except (MemoryError, TimeoutError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
+"""
+
+
+def answers(code, **environment):
+    """The lines that a process prints."""
+    process = subprocess.run(
+        [sys.executable, "-c", LIMITS + textwrap.dedent(code)],
+        env=dict(os.environ, **environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()
+
+
+def test_limits_of_one_query():
+    of_query, without, unfit = answers(
+        """
+        print(outcome(lambda: wide.collect(memory_limit=1_000_000)))
+        print(outcome(wide.collect))
+        try:
+            wide.collect(memory_limit=-1)
+        except ValueError as error:
+            print(error)
+        """
+    )
+    assert of_query.startswith("MemoryError: the memory limit of the query (memory_limit, NANUK_MEMORY_LIMIT)")
+    assert "of 1000000;" in of_query
+    assert without == "400000"
+    assert "positive number of bytes" in unfit
+
+
+def test_limits_of_the_process_hold_until_they_are_taken_back():
+    code = """
+        frame.collect()
+        with pl.Config(memory_limit=5_000_000):
+            print(outcome(wide.collect))
+            print(outcome(lambda: wide.collect(memory_limit=1 << 40)))
+        print(outcome(wide.collect))
+        pl.Config.set_memory_limit(None)
+        print(outcome(wide.collect))
+        """
+    assert [line[:40] for line in answers(code)] == [
+        "MemoryError: the memory limit of the que", "400000", "400000", "400000",
+    ]  # fmt: skip
+    assert [line[:12] for line in answers(code, NANUK_MEMORY_LIMIT="5000000")] == [
+        "MemoryError:", "400000", "MemoryError:", "MemoryError:",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["config", "environment"])
+def test_limit_of_all_frames_and_queries(how):
+    limit = 20_000_000
+    lines = answers(
+        f"""
+        kept = []
+        def keep(i):
+            kept.append(frame.select(pl.col("k") + i).collect())
+            return kept[-1]
+        if {how == "config"}:
+            pl.Config.set_total_memory_limit({limit})
+        results = [outcome(lambda i=i: keep(i)) for i in range(8)]
+        print(results[0])
+        print(results[-1])
+        kept.clear()
+        print(outcome(lambda: keep(0)))
+        """,
+        **({"NANUK_TOTAL_MEMORY_LIMIT": str(limit)} if how == "environment" else {}),
+    )
+    assert lines[0] == lines[2] == "400000"
+    assert lines[1].startswith("MemoryError: the memory limit of all frames and queries")
+
+
+def test_spill_folder(tmp_path):
+    folder = tmp_path / "spilled"
+    folder.mkdir()
+    lines = answers(
+        f"""
+        import os
+
+        query = frame.sort("k").select(pl.len())
+        pl.Config.set_spill_folder({str(folder)!r})
+        print(query.collect().item())
+        try:
+            pl.Config.set_spill_folder({str(folder / "none")!r})
+        except FileNotFoundError as error:
+            print(error)
+        os.rmdir({str(folder)!r})
+        print(outcome(query.collect))
+        """,
+        NANUK_FORCE_SPILL="1",
+    )
+    assert lines[0] == "400000"
+    assert "there is no folder" in lines[1]
+    assert lines[2].startswith("OSError: cannot make a file to spill to in")
+
+
+def test_time_limits(tmp_path):
+    process = start(
+        f"""
+        import time
+
+        path = {str(tmp_path / "never.parquet")!r}
+
+        def outcome(run):
+            began = time.monotonic()
+            try:
+                run()
+            except TimeoutError as error:
+                return time.monotonic() - began < 30, str(error)
+
+        print(outcome(lambda: query.collect(time_limit=0.2)))
+        with pl.Config(time_limit=0.1):
+            print(outcome(query.collect))
+            print(outcome(lambda: query.sink_parquet(path)))
+        print(pl.select(pl.int_range(3).sum()).lazy().collect(time_limit=60).item())
+        """
+    )
+    out, err = process.communicate(timeout=120)
+    lines = out.splitlines()
+    assert lines[0].startswith("(True, 'the query took longer than its time limit of 0.2 s"), err
+    assert lines[1].startswith("(True, 'the query took longer than its time limit of 0.1 s")
+    assert lines[2] == lines[1]
+    assert lines[3] == "3"
+    assert list(tmp_path.iterdir()) == []

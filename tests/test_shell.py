@@ -219,12 +219,14 @@ def test_a_session(tmp_path):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pseudo-terminals of Linux")
 def test_end_of_input_ends_a_session_and_history_is_kept(tmp_path):
     session = Session(tmp_path)
+    session.expect("nanuk> ")
     session.send("select 1 as kept;\n")
     session.expect("kept")
     session.expect("nanuk> ")
     session.send("\x04")
     assert session.end() == 0
     session = Session(tmp_path)
+    session.expect("nanuk> ")
     session.send("\x1b[A")
     session.expect("as kept;")
     session.send("\n")

@@ -186,9 +186,21 @@ bool py_buffer_type_init(void);
 
 /* ---- query.c: running plans ---- */
 
-/* Both let the GIL go and see to it that Ctrl-C ends the query. NULL with an exception. */
-nk_frame *py_collect(nk_plan *plan, uint32_t skip, int64_t memory_limit);
+/* Around a call of the library that may take long: `do { py_run_begin(&run); status = ...; } while (py_run_end(&run,
+ * status));`. The GIL is let go in between, and Ctrl-C ends the call. */
+typedef struct py_run {
+	nk_cancellation *flag;
+	PyThreadState *thread;
+} py_run;
+void py_run_begin(py_run *run);
+bool py_run_end(py_run *run, nk_status status);
+
+/* NULL with an exception. */
+nk_frame *py_collect(nk_plan *plan, const nk_query_options *options);
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip);
+/* Bytes and seconds, or None. False with an exception. */
+bool py_limits(nk_query_options *options, PyObject *memory_limit, PyObject *time_limit);
+PyObject *py_set_context(PyObject *module, PyObject *args);
 
 /* ---- options.c: options by name ---- */
 
@@ -218,7 +230,8 @@ bool py_set_options(PyObject *dict, const py_option *known, size_t n_known, void
 /* What every format has of its own; options is its struct. */
 typedef nk_status py_scan_call(const char *const *paths, int n_paths, const void *options, nk_plan **out,
                                nk_error *err);
-typedef nk_status py_sink_call(nk_plan *plan, const char *path, const void *options, nk_error *err);
+typedef nk_status py_sink_call(nk_plan *plan, const char *path, const void *options,
+                               const nk_query_options *query, nk_error *err);
 /* args: paths and options by name; options: a struct of defaults. The plan, or NULL with an exception. */
 PyObject *py_scan(PyObject *args, const py_option *known, size_t n_known, void *options, py_scan_call *scan);
 /* args: a plan, a path and options by name. Lets the GIL go. None, or NULL with an exception. */

@@ -29,6 +29,7 @@ static PyObject *class_of(nk_status status)
 	case NK_VALUE: return PyExc_ValueError;
 	case NK_TYPE: return PyExc_TypeError;
 	case NK_OVERFLOW: return PyExc_OverflowError;
+	case NK_TIMEOUT: return PyExc_TimeoutError;
 	case NK_CANCELLED: return PyExc_KeyboardInterrupt;
 	case NK_NOT_IMPLEMENTED: return PyExc_NotImplementedError;
 	default: return status < NK_STATUS_N && classes[status] ? classes[status] : PyExc_RuntimeError;

@@ -37,9 +37,10 @@ static PyObject *module_scan_ipc(PyObject *module, PyObject *args)
 	return py_scan(args, scan_options, sizeof scan_options / sizeof *scan_options, &options, scan);
 }
 
-static nk_status sink(nk_plan *plan, const char *path, const void *options, nk_error *err)
+static nk_status sink(nk_plan *plan, const char *path, const void *options, const nk_query_options *query,
+                      nk_error *err)
 {
-	return nk_plan_sink_ipc(plan, path, options, err);
+	return nk_plan_sink_ipc(plan, path, options, query, err);
 }
 
 static PyObject *module_sink_ipc(PyObject *module, PyObject *args)

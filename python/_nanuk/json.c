@@ -63,9 +63,11 @@ static PyObject *module_read_json(PyObject *module, PyObject *args)
 		py_set_options(dict, scan_options, sizeof scan_options / sizeof *scan_options, &options, &own);
 	nk_status status = NK_OK;
 	if (good) {
-		PyThreadState *thread = PyEval_SaveThread();
-		status = nk_frame_read_json(path, &options, &frame, &err);
-		PyEval_RestoreThread(thread);
+		py_run run;
+		do {
+			py_run_begin(&run);
+			status = nk_frame_read_json(path, &options, &frame, &err);
+		} while (py_run_end(&run, status));
 	}
 	py_texts_release(&own);
 	if (!good)
@@ -73,9 +75,10 @@ static PyObject *module_read_json(PyObject *module, PyObject *args)
 	return status == NK_OK ? py_wrap_frame(frame) : py_raise(&err);
 }
 
-static nk_status sink(nk_plan *plan, const char *path, const void *options, nk_error *err)
+static nk_status sink(nk_plan *plan, const char *path, const void *options, const nk_query_options *query,
+                      nk_error *err)
 {
-	return nk_plan_sink_json(plan, path, options, err);
+	return nk_plan_sink_json(plan, path, options, query, err);
 }
 
 static PyObject *module_sink_json(PyObject *module, PyObject *args)

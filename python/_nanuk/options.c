@@ -106,9 +106,12 @@ PyObject *py_sink(PyObject *args, const py_option *known, size_t n_known, void *
 	bool good = py_set_options(dict, known, n_known, options, &own);
 	nk_status status = NK_OK;
 	if (good) {
-		PyThreadState *thread = PyEval_SaveThread();
-		status = sink(plan, path, options, &err);
-		PyEval_RestoreThread(thread);
+		py_run run;
+		nk_query_options query = NK_OPTIONS(nk_query_options);
+		do {
+			py_run_begin(&run);
+			status = sink(plan, path, options, &query, &err);
+		} while (py_run_end(&run, status));
 	}
 	py_texts_release(&own);
 	if (!good)

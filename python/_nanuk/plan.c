@@ -274,11 +274,13 @@ static PyObject *plan_row_index(PyObject *self, PyObject *args)
 static PyObject *plan_collect(PyObject *self, PyObject *args)
 {
 	unsigned skip = 0;
-	long long memory_limit = 0;
+	PyObject *memory_limit = Py_None, *time_limit = Py_None;
 	nk_plan *plan = handle_of(self);
-	if (!plan || !PyArg_ParseTuple(args, "|IL", &skip, &memory_limit))
+	if (!plan || !PyArg_ParseTuple(args, "|IOO", &skip, &memory_limit, &time_limit))
 		return NULL;
-	nk_frame *frame = py_collect(plan, skip, memory_limit);
+	nk_query_options options = NK_OPTIONS(nk_query_options);
+	options.skip_optimizations = skip;
+	nk_frame *frame = py_limits(&options, memory_limit, time_limit) ? py_collect(plan, &options) : NULL;
 	return frame ? py_wrap_frame(frame) : NULL;
 }
 
@@ -290,9 +292,12 @@ static PyObject *plan_empty(PyObject *self, PyObject *unused)
 	nk_plan *plan = handle_of(self);
 	if (!plan)
 		return NULL;
-	PyThreadState *thread = PyEval_SaveThread();
-	nk_status status = nk_plan_collect_schema(plan, &frame, &err);
-	PyEval_RestoreThread(thread);
+	nk_status status;
+	py_run run;
+	do {
+		py_run_begin(&run);
+		status = nk_plan_collect_schema(plan, &frame, &err);
+	} while (py_run_end(&run, status));
 	return status == NK_OK ? py_wrap_frame(frame) : py_raise(&err);
 }
 
@@ -357,7 +362,7 @@ static PyMethodDef plan_methods[] = {
 	{"_explode", plan_explode, METH_VARARGS, "columns, empty_as_null, keep_nulls"},
 	{"_rename", plan_rename, METH_VARARGS, "from, to, strict"},
 	{"_row_index", plan_row_index, METH_VARARGS, "name, offset"},
-	{"_collect", plan_collect, METH_VARARGS, "skipped optimisations, memory limit"},
+	{"_collect", plan_collect, METH_VARARGS, "skipped optimisations, limits of memory and time"},
 	{"_empty", plan_empty, METH_NOARGS, "A frame without rows, of the result's schema."},
 	{"_explain", plan_explain, METH_VARARGS, "format, optimized, analyze, skipped optimisations"},
 	{"_serialise", plan_serialise, METH_NOARGS, NULL},

@@ -1,6 +1,6 @@
-/* Running queries. The GIL is let go while the library works, so signal handlers of Python cannot run; Ctrl-C must
- * end the query all the same. While a query runs on the main thread, our handler of SIGINT stands before Python's:
- * it raises the query's cancellation flag and passes the signal on. That costs two system calls and no thread, so a
+/* Running queries, and whatever else may take long. The GIL is let go while the library works, so signal handlers of
+ * Python cannot run; Ctrl-C must end the call all the same. While the main thread is in one, our handler of SIGINT stands
+ * before Python's: it raises the cancellation flag that the thread watches and passes the signal on. That costs two system calls and no thread, so a
  * query of ten rows stays quick. When the flag ended a query but Python's handler then raised nothing, it runs again. */
 #include "binding.h"
 
@@ -25,15 +25,9 @@ static void on_interrupt(int signal_number, siginfo_t *info, void *context)
 		watch.before.sa_handler(signal_number);
 }
 
-static bool is_main_thread(void)
-{
-	static _Thread_local int is_main;
-	if (is_main == 0)
-		is_main = syscall(SYS_gettid) == getpid() ? 1 : -1;
-	return is_main > 0;
-}
+static bool is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
 
-/* With the GIL held: the flag for a query that is about to run, NULL when nothing can raise one. */
+/* With the GIL held: the flag for a call that is about to begin, NULL when nothing can raise one. */
 static nk_cancellation *watch_begin(void)
 {
 	if (!is_main_thread() || watch.depth > 0)
@@ -51,6 +45,7 @@ static nk_cancellation *watch_begin(void)
 		return NULL;
 	}
 	watch.depth++;
+	nk_cancellation_watch(watch.flag);
 	return watch.flag;
 }
 
@@ -58,11 +53,12 @@ static void watch_end(nk_cancellation *flag)
 {
 	if (!flag)
 		return;
+	nk_cancellation_watch(NULL);
 	sigaction(SIGINT, &watch.before, NULL);
 	watch.depth--;
 }
 
-/* After a query: whether it was ended for nothing and is to run again. */
+/* After a call: whether it was ended for nothing and is to run again. */
 static bool watch_again(nk_status status)
 {
 	if (!watch.is_raised || watch.depth > 0)
@@ -73,21 +69,29 @@ static bool watch_again(nk_status status)
 	return status == NK_CANCELLED && PyErr_CheckSignals() == 0;
 }
 
-nk_frame *py_collect(nk_plan *plan, uint32_t skip, int64_t memory_limit)
+void py_run_begin(py_run *run)
+{
+	run->flag = watch_begin();
+	run->thread = PyEval_SaveThread();
+}
+
+bool py_run_end(py_run *run, nk_status status)
+{
+	PyEval_RestoreThread(run->thread);
+	watch_end(run->flag);
+	return watch_again(status);
+}
+
+nk_frame *py_collect(nk_plan *plan, const nk_query_options *options)
 {
 	nk_error err;
 	nk_frame *frame = NULL;
 	nk_status status;
+	py_run run;
 	do {
-		nk_collect_options options = NK_OPTIONS(nk_collect_options);
-		options.skip_optimizations = skip;
-		options.memory_limit = memory_limit;
-		options.cancellation = watch_begin();
-		PyThreadState *thread = PyEval_SaveThread();
-		status = nk_plan_collect(plan, &options, &frame, &err);
-		PyEval_RestoreThread(thread);
-		watch_end(options.cancellation);
-	} while (watch_again(status));
+		py_run_begin(&run);
+		status = nk_plan_collect(plan, options, &frame, &err);
+	} while (py_run_end(&run, status));
 	if (status != NK_OK)
 		py_raise(&err);
 	return frame;
@@ -98,16 +102,58 @@ char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze
 	nk_error err;
 	char *text = NULL;
 	nk_status status;
+	py_run run;
+	nk_query_options options = NK_OPTIONS(nk_query_options);
+	options.skip_optimizations = skip;
 	do {
-		nk_collect_options options = NK_OPTIONS(nk_collect_options);
-		options.skip_optimizations = skip;
-		options.cancellation = watch_begin();
-		PyThreadState *thread = PyEval_SaveThread();
+		py_run_begin(&run);
 		status = nk_plan_explain(plan, format, optimized, analyze, &options, &text, &err);
-		PyEval_RestoreThread(thread);
-		watch_end(options.cancellation);
-	} while (watch_again(status));
+	} while (py_run_end(&run, status));
 	if (status != NK_OK)
 		py_raise(&err);
 	return text;
+}
+
+static double seconds_of(PyObject *value)
+{
+	double seconds = value == Py_None ? 0 : PyFloat_AsDouble(value);
+	if (value != Py_None && !PyErr_Occurred() && !(seconds > 0))
+		PyErr_SetString(PyExc_ValueError, "a time limit must be a positive number of seconds");
+	return seconds;
+}
+
+static int64_t bytes_of(PyObject *value)
+{
+	long long n_bytes = value == Py_None ? 0 : PyLong_AsLongLong(value);
+	if (value != Py_None && !PyErr_Occurred() && n_bytes <= 0)
+		PyErr_SetString(PyExc_ValueError, "a memory limit must be a positive number of bytes");
+	return n_bytes;
+}
+
+bool py_limits(nk_query_options *options, PyObject *memory_limit, PyObject *time_limit)
+{
+	options->memory_limit = bytes_of(memory_limit);
+	if (!PyErr_Occurred())
+		options->time_limit = seconds_of(time_limit);
+	return !PyErr_Occurred();
+}
+
+PyObject *py_set_context(PyObject *module, PyObject *args)
+{
+	(void)module;
+	nk_error err;
+	PyObject *memory, *total, *seconds;
+	nk_context_options options = NK_OPTIONS(nk_context_options);
+	if (!PyArg_ParseTuple(args, "OOOz", &memory, &total, &seconds, &options.spill_folder))
+		return NULL;
+	options.memory_limit = bytes_of(memory);
+	if (!PyErr_Occurred())
+		options.total_memory_limit = bytes_of(total);
+	if (!PyErr_Occurred())
+		options.time_limit = seconds_of(seconds);
+	if (PyErr_Occurred())
+		return NULL;
+	if (nk_context_set(&options, &err) != NK_OK)
+		return py_raise(&err);
+	Py_RETURN_NONE;
 }

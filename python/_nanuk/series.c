@@ -31,11 +31,14 @@ static bool call(const char *function, nk_series *const *args, int n_args, const
 	int n_options = options ? options->n : 0;
 	bool quick =
 		nk_series_length(args[0]) < N_ROWS_QUICK && (n_args < 2 || nk_series_length(args[1]) < N_ROWS_QUICK);
-	PyThreadState *thread = quick ? NULL : PyEval_SaveThread();
-	nk_status status = value ? nk_series_value(function, args, n_args, items, n_options, value, result, &err)
-	                         : nk_series_call(function, args, n_args, items, n_options, result, &err);
-	if (thread)
-		PyEval_RestoreThread(thread);
+	nk_status status;
+	py_run run;
+	do {
+		if (!quick)
+			py_run_begin(&run);
+		status = value ? nk_series_value(function, args, n_args, items, n_options, value, result, &err)
+		               : nk_series_call(function, args, n_args, items, n_options, result, &err);
+	} while (!quick && py_run_end(&run, status));
 	if (status != NK_OK)
 		py_raise(&err);
 	return status == NK_OK;

@@ -87,8 +87,12 @@ static PyObject *sql_execute(PyObject *module, PyObject *args)
 	if (!context)
 		return NULL;
 	nk_status status;
-	Py_BEGIN_ALLOW_THREADS status = nk_sql_context_execute(context, query, &plan, &err);
-	Py_END_ALLOW_THREADS return status == NK_OK ? py_wrap_plan(plan) : py_raise(&err);
+	py_run run;
+	do {
+		py_run_begin(&run);
+		status = nk_sql_context_execute(context, query, &plan, &err);
+	} while (py_run_end(&run, status));
+	return status == NK_OK ? py_wrap_plan(plan) : py_raise(&err);
 }
 
 static PyObject *sql_expr(PyObject *module, PyObject *text)

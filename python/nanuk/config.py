@@ -1,9 +1,11 @@
-"""Config: how tables print. Options live in environment variables of Polars' names, so that child processes share them;
-printing reads them once and again whenever one is set here."""
+"""Config: how tables print, and what queries may take. Options of printing live in environment variables of Polars' names,
+so that child processes share them; printing reads them once and again whenever one is set here."""
 
 from __future__ import annotations
 
 import os
+
+from nanuk import _nanuk
 
 # Option name -> environment variable, for options that are kept there.
 _VARIABLES = {
@@ -35,7 +37,13 @@ _DIRECT = {
     "set_thousands_separator": "",
     "set_decimal_separator": ".",
     "set_trim_decimal_zeros": True,
+    "set_memory_limit": None,
+    "set_total_memory_limit": None,
+    "set_time_limit": None,
+    "set_spill_folder": None,
 }
+# Options of _DIRECT that the library keeps too, in the order of its arguments.
+_LIMITS = ("set_memory_limit", "set_total_memory_limit", "set_time_limit", "set_spill_folder")
 _ALIGNMENTS = ("LEFT", "CENTER", "RIGHT")
 _FORMATS = (
     "ASCII_FULL", "ASCII_FULL_CONDENSED", "ASCII_NO_BORDERS", "ASCII_BORDERS_ONLY", "ASCII_BORDERS_ONLY_CONDENSED",
@@ -50,6 +58,17 @@ _cached: dict | None = None
 def _changed() -> None:
     global _cached
     _cached = None
+
+
+def _set_limit(option: str, value) -> None:
+    """Raises what the library raises for an unfit value, and then changes nothing."""
+    limits = {name: _direct[name] for name in _LIMITS} | {option: value}
+    _nanuk.set_context(*limits.values())
+    _direct[option] = value
+
+
+def _apply_limits() -> None:
+    _nanuk.set_context(*(_direct[name] for name in _LIMITS))
 
 
 def _int(variable: str) -> int:
@@ -185,6 +204,7 @@ class Config:
         for option, value in options.get("direct", {}).items():
             if option in _DIRECT:
                 _direct[option] = value
+        _apply_limits()
         _changed()
         return cls
 
@@ -208,6 +228,7 @@ class Config:
         for variable in _VARIABLES.values():
             os.environ.pop(variable, None)
         _direct.update(_DIRECT)
+        _apply_limits()
         _changed()
         return cls
 
@@ -460,6 +481,45 @@ class Config:
         if size is not None and size < 1:
             raise ValueError("number of rows per chunk must be >= 1")
         _set_variable("set_streaming_chunk_size", size)
+        return cls
+
+    # ---- Limits, which Polars does not have ----
+
+    @classmethod
+    def set_memory_limit(cls, n_bytes: int | None = None) -> type[Config]:
+        """Bytes that a query may hold before it writes to disk what it can, or fails with MemoryError.
+
+        None stands for NANUK_MEMORY_LIMIT, or for no limit. `collect(memory_limit=...)` sets it for one query.
+        Raises ValueError unless it is positive.
+        """
+        _set_limit("set_memory_limit", n_bytes)
+        return cls
+
+    @classmethod
+    def set_total_memory_limit(cls, n_bytes: int | None = None) -> type[Config]:
+        """Bytes that all frames and queries of the process may hold together; None: NANUK_TOTAL_MEMORY_LIMIT, or any.
+
+        Raises ValueError unless it is positive.
+        """
+        _set_limit("set_total_memory_limit", n_bytes)
+        return cls
+
+    @classmethod
+    def set_time_limit(cls, seconds: float | None = None) -> type[Config]:
+        """Seconds after which a query fails with TimeoutError; None: NANUK_TIME_LIMIT, or no limit.
+
+        `collect(time_limit=...)` sets it for one query. Raises ValueError unless it is positive.
+        """
+        _set_limit("set_time_limit", seconds)
+        return cls
+
+    @classmethod
+    def set_spill_folder(cls, path: str | os.PathLike | None = None) -> type[Config]:
+        """The folder where queries write what memory is short for; None: NANUK_SPILL_FOLDER, TMPDIR, or /tmp.
+
+        Raises FileNotFoundError when there is no such folder.
+        """
+        _set_limit("set_spill_folder", None if path is None else os.path.abspath(os.fspath(path)))
         return cls
 
 

@@ -194,8 +194,11 @@ class LazyFrame(_nanuk.Plan):
     # ---- Running ----
 
     def collect(self, *, engine="auto", background: bool = False, optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS,
-                **_kwargs):  # fmt: skip
+                memory_limit: int | None = None, time_limit: float | None = None, **_kwargs):  # fmt: skip
         """Run the query and return the result as a DataFrame.
+
+        memory_limit: bytes, in place of `Config.set_memory_limit`; raises MemoryError when they do not suffice.
+        time_limit: seconds, in place of `Config.set_time_limit`; raises TimeoutError when they have passed.
 
         Ctrl-C ends it with KeyboardInterrupt. Raises ValueError for an unknown engine; "auto", "in-memory" and
         "streaming" are the same here.
@@ -205,7 +208,9 @@ class LazyFrame(_nanuk.Plan):
         if _kwargs:
             name = next(iter(_kwargs))
             raise argument_removed(name, "`optimizations` or `engine`")
-        return self._collect(optimizations._skip) if optimizations is not DEFAULT_QUERY_OPT_FLAGS else self._collect()
+        if optimizations is DEFAULT_QUERY_OPT_FLAGS and memory_limit is None and time_limit is None:
+            return self._collect()
+        return self._collect(optimizations._skip, memory_limit, time_limit)
 
     def explain(self, *, format: str = "plain", optimized: bool = True, engine="auto",
                 optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS, analyze: bool = False) -> str:  # fmt: skip

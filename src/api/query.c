@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/context.h"
+#include "base/watch.h"
 #include "exec/execute.h"
 #include "io/csv/csv.h"
 #include "io/ipc/ipc.h"
@@ -30,14 +31,21 @@ void nk_cancellation_raise(nk_cancellation *cancellation)
 }
 void nk_cancellation_free(nk_cancellation *cancellation) { free(cancellation); }
 
-static bool is_raised(void *data)
+void nk_cancellation_watch(nk_cancellation *cancellation)
 {
-	return __atomic_load_n(&((nk_cancellation *)data)->raised, __ATOMIC_RELAXED) != 0;
+	static _Thread_local nk_watch watch;
+	if (watch.flag)
+		nk_watch_leave(&watch);
+	watch.flag = cancellation ? &cancellation->raised : NULL;
+	if (watch.flag)
+		nk_watch_enter(&watch);
 }
 
-/* A bound, optimised query with a tracker of its own. */
+/* A bound, optimised query with a tracker of its own. The thread's watch is the query's until it is released. */
 typedef struct prepared {
 	const nk_context *context;
+	nk_watch watch;
+	char *spill_folder;
 	nk_memory *memory;
 	nk_query *query;
 	nk_run run;
@@ -47,20 +55,40 @@ static void prepared_release(prepared *p)
 {
 	nk_query_free(p->query);
 	nk_memory_unref(p->memory);
+	free(p->spill_folder);
+	nk_watch_leave(&p->watch);
 }
 
-static nk_status prepare(prepared *p, nk_plan *plan, const nk_collect_options *options, bool optimized,
+static void watch_init(nk_watch *watch, const nk_query_options *options, double limit)
+{
+	if (options->time_limit != 0)
+		limit = options->time_limit;
+	*watch = (nk_watch){.flag = options->cancellation ? &options->cancellation->raised : NULL};
+	if (limit > 0 && limit < 1e9) {
+		watch->seconds = limit;
+		watch->deadline = nk_now_ns() + (int64_t)(limit * 1e9);
+	}
+}
+
+static nk_status prepare(prepared *p, nk_plan *plan, const nk_query_options *given, bool optimized,
                          nk_error *err)
 {
-	nk_collect_options none = NK_OPTIONS(nk_collect_options);
-	if (!options)
-		options = &none;
+	nk_query_options own, *options = &own;
+	nk__options_copy(&own, sizeof own, given);
 	*p = (prepared){0};
-	NK_TRY(nk__context_get(&p->context, err));
-	p->memory = nk_memory_new(p->context->memory,
-	                          options->memory_limit > 0 ? options->memory_limit : p->context->memory_limit);
+	nk_settings settings = {0};
+	nk_status known = nk__context_get(&p->context, err);
+	if (known == NK_OK)
+		known = nk__context_settings(&settings, &p->spill_folder, err);
+	watch_init(&p->watch, options, settings.time_limit);
+	nk_watch_enter(&p->watch);
+	NK_TRY(known);
+	int64_t limit = options->memory_limit ? options->memory_limit : settings.memory_limit;
+	p->memory = nk_memory_new(p->context->memory, INT64_MAX);
 	if (!p->memory)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for a query");
+	if (limit > 0)
+		nk_memory_set_limit(p->memory, limit, "the query (memory_limit, NANUK_MEMORY_LIMIT)");
 	NK_TRY(nk_query_bind(plan, p->memory, &p->query, err));
 	if (optimized)
 		NK_TRY(nk_optimize(p->query, NK_OPT_ALL & ~options->skip_optimizations, err));
@@ -68,13 +96,11 @@ static nk_status prepare(prepared *p, nk_plan *plan, const nk_collect_options *o
 	                  .memory = p->memory,
 	                  .batch_rows = p->context->batch_rows,
 	                  .force_spill = p->context->force_spill,
-	                  .spill_folder = p->context->spill_folder,
-	                  .is_cancelled = options->cancellation ? is_raised : NULL,
-	                  .data = options->cancellation};
+	                  .spill_folder = p->spill_folder};
 	return NK_OK;
 }
 
-nk_status nk_plan_collect(nk_plan *plan, const nk_collect_options *options, nk_frame **out, nk_error *err)
+nk_status nk_plan_collect(nk_plan *plan, const nk_query_options *options, nk_frame **out, nk_error *err)
 {
 	prepared p;
 	nk_status status = prepare(&p, plan, options, true, err);
@@ -107,7 +133,7 @@ nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error *err)
 }
 
 nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze,
-                          const nk_collect_options *options, char **out, nk_error *err)
+                          const nk_query_options *options, char **out, nk_error *err)
 {
 	bool dot = format && strcmp(format, "dot") == 0;
 	if (format && !dot && strcmp(format, "text") != 0)
@@ -152,10 +178,10 @@ static nk_status codec_of(const char *name, nk_codec *out, nk_error *err)
 	               name);
 }
 
-static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
+static nk_status run_into(nk_plan *plan, nk_sink *sink, const nk_query_options *options, nk_error *err)
 {
 	prepared p;
-	nk_status status = prepare(&p, plan, NULL, true, err);
+	nk_status status = prepare(&p, plan, options, true, err);
 	if (status == NK_OK)
 		status = nk_execute_into(p.query, &p.run, sink, err);
 	prepared_release(&p);
@@ -163,7 +189,7 @@ static nk_status run_into(nk_plan *plan, nk_sink *sink, nk_error *err)
 }
 
 nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_parquet_options *options,
-                               nk_error *err)
+                               const nk_query_options *query, nk_error *err)
 {
 	nk_parquet_sink_options to = {.codec = NK_CODEC_ZSTD, .level = NK_LEVEL_USUAL};
 	if (options) {
@@ -176,27 +202,29 @@ nk_status nk_plan_sink_parquet(nk_plan *plan, const char *path, const nk_sink_pa
 	}
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_parquet_sink_new(path, &to, &sink, err));
-	return run_into(plan, sink, err);
+	return run_into(plan, sink, query, err);
 }
 
-nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options, nk_error *err)
+nk_status nk_plan_sink_csv(nk_plan *plan, const char *path, const nk_sink_csv_options *options,
+                           const nk_query_options *query, nk_error *err)
 {
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_csv_sink_new(path, options, &sink, err));
-	return run_into(plan, sink, err);
+	return run_into(plan, sink, query, err);
 }
 
-nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options, nk_error *err)
+nk_status nk_plan_sink_ipc(nk_plan *plan, const char *path, const nk_sink_ipc_options *options,
+                           const nk_query_options *query, nk_error *err)
 {
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_ipc_sink_new(path, options, &sink, err));
-	return run_into(plan, sink, err);
+	return run_into(plan, sink, query, err);
 }
 
 nk_status nk_plan_sink_json(nk_plan *plan, const char *path, const nk_sink_json_options *options,
-                            nk_error *err)
+                            const nk_query_options *query, nk_error *err)
 {
 	NK_AUTO(nk_sink) sink = NULL;
 	NK_TRY(nk_json_sink_new(path, options, &sink, err));
-	return run_into(plan, sink, err);
+	return run_into(plan, sink, query, err);
 }

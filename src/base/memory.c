@@ -13,9 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/watch.h"
+
 struct nk_memory {
 	nk_memory *parent;
-	int64_t n_bytes_limit;
+	int64_t n_bytes_limit; /* atomic */
+	const char *whose;     /* the limit is, for messages */
 	int64_t n_bytes_used;
 	int64_t n_bytes_peak;
 	int64_t n_until_refusal;
@@ -159,6 +162,7 @@ nk_memory *nk_memory_new(nk_memory *parent, int64_t n_bytes_limit)
 	if (memory)
 		*memory = (nk_memory){.parent = parent ? nk_memory_ref(parent) : NULL,
 		                      .n_bytes_limit = n_bytes_limit,
+		                      .whose = "the process",
 		                      .n_until_refusal = -1,
 		                      .n_references = 1};
 	return memory;
@@ -187,7 +191,24 @@ int64_t nk_memory_peak(const nk_memory *memory)
 {
 	return __atomic_load_n(&memory->n_bytes_peak, __ATOMIC_RELAXED);
 }
-int64_t nk_memory_limit(const nk_memory *memory) { return memory->n_bytes_limit; }
+static int64_t own_limit(const nk_memory *memory)
+{
+	return __atomic_load_n(&memory->n_bytes_limit, __ATOMIC_RELAXED);
+}
+
+int64_t nk_memory_limit(const nk_memory *memory)
+{
+	int64_t lowest = INT64_MAX;
+	for (; memory; memory = memory->parent)
+		lowest = NK_MIN(lowest, own_limit(memory));
+	return lowest;
+}
+
+void nk_memory_set_limit(nk_memory *memory, int64_t n_bytes_limit, const char *whose)
+{
+	__atomic_store_n(&memory->whose, whose, __ATOMIC_RELAXED);
+	__atomic_store_n(&memory->n_bytes_limit, n_bytes_limit, __ATOMIC_RELAXED);
+}
 
 void nk_memory_refuse_after(nk_memory *memory, int64_t n)
 {
@@ -204,9 +225,10 @@ static bool injected_refusal(nk_memory *memory)
 
 nk_status nk_memory_reserve(nk_memory *memory, int64_t n_bytes, nk_error *err)
 {
+	NK_TRY(nk_watch_check(err));
 	for (nk_memory *at = memory; at; at = at->parent) {
 		int64_t used = __atomic_add_fetch(&at->n_bytes_used, n_bytes, __ATOMIC_RELAXED);
-		if (NK_UNLIKELY(used > at->n_bytes_limit || injected_refusal(at))) {
+		if (NK_UNLIKELY(used > own_limit(at) || injected_refusal(at))) {
 			for (nk_memory *undo = memory;; undo = undo->parent) {
 				__atomic_sub_fetch(&undo->n_bytes_used, n_bytes, __ATOMIC_RELAXED);
 				if (undo == at)
@@ -214,9 +236,10 @@ nk_status nk_memory_reserve(nk_memory *memory, int64_t n_bytes, nk_error *err)
 			}
 			return nk_fail(
 				err, NK_OUT_OF_MEMORY,
-				"%lld bytes asked for with %lld in use and a limit of %lld; raise the memory limit "
-				"or let the query spill to disk",
-				(long long)n_bytes, (long long)(used - n_bytes), (long long)at->n_bytes_limit);
+				"the memory limit of %s is reached: %lld bytes asked for with %lld in use of %lld; "
+				"raise the limit, or let the query hold less at a time",
+				__atomic_load_n(&at->whose, __ATOMIC_RELAXED), (long long)n_bytes,
+				(long long)(used - n_bytes), (long long)own_limit(at));
 		}
 		int64_t peak = __atomic_load_n(&at->n_bytes_peak, __ATOMIC_RELAXED);
 		while (used > peak && !__atomic_compare_exchange_n(&at->n_bytes_peak, &peak, used, true,
@@ -235,7 +258,7 @@ void nk_memory_release(nk_memory *memory, int64_t n_bytes)
 bool nk_memory_would_grant(const nk_memory *memory, int64_t n_bytes)
 {
 	for (const nk_memory *at = memory; at; at = at->parent)
-		if (nk_memory_used(at) > at->n_bytes_limit - n_bytes)
+		if (nk_memory_used(at) > own_limit(at) - n_bytes)
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* The allocation context: every byte the engine holds is taken from and returned to one of these.
  *
  * Trackers form a tree (process, context, query); a reservation counts in every ancestor and is refused by
- * the first whose limit it would pass. A tracker is reference-counted, and whoever holds memory from it holds
+ * the first whose limit it would pass, and when the thread's watch (base/watch.h) says that its work is to end. A tracker is reference-counted, and whoever holds memory from it holds
  * a reference, so that a result may outlive its query. Fault injection: a tracker can be told to refuse its
  * Nth allocation. All functions are thread-safe. */
 #ifndef NK_BASE_MEMORY_H
@@ -19,7 +19,10 @@ void nk_memory_unref(nk_memory *memory);
 
 int64_t nk_memory_used(const nk_memory *memory);
 int64_t nk_memory_peak(const nk_memory *memory);
+/* The lowest limit of the tracker and those above it. */
 int64_t nk_memory_limit(const nk_memory *memory);
+/* `whose` says in messages what is limited and how to raise it: "the query (...)"; kept by reference. */
+void nk_memory_set_limit(nk_memory *memory, int64_t n_bytes_limit, const char *whose);
 /* Refuse the allocation after `n` more have been granted; negative: never. */
 void nk_memory_refuse_after(nk_memory *memory, int64_t n);
 

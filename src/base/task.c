@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/watch.h"
+
 typedef struct task {
 	struct task *next;
 	nk_task_function *function;
@@ -17,8 +19,7 @@ typedef struct task {
 
 struct nk_task_group {
 	nk_pool *pool;
-	bool (*is_cancelled)(void *);
-	void *data;
+	nk_watch *watch;     /* of the thread that made it, which outlives it */
 	nk_task_group *next; /* in the pool's ring of groups with queued tasks */
 	bool listed;
 	task *first, *last;
@@ -42,14 +43,23 @@ struct nk_pool {
 
 enum { MAX_THREADS = 64 };
 
+static void locks_init(nk_pool *pool)
+{
+	pthread_condattr_t monotonic;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pthread_cond_init(&pool->done, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
 nk_pool *nk_pool_new(int n_threads)
 {
 	nk_pool *pool = calloc(1, sizeof *pool);
 	if (!pool)
 		return NULL;
-	pthread_mutex_init(&pool->lock, NULL);
-	pthread_cond_init(&pool->work, NULL);
-	pthread_cond_init(&pool->done, NULL);
+	locks_init(pool);
 	pool->n_threads = n_threads < 1 ? 1 : n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
 	pool->pid = getpid();
 	return pool;
@@ -66,9 +76,7 @@ static void pool_after_fork(nk_pool *pool)
 	while (known != mine) {
 		if (known != BEING_MADE && __atomic_compare_exchange_n(&pool->pid, &known, BEING_MADE, false,
 		                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			pthread_mutex_init(&pool->lock, NULL);
-			pthread_cond_init(&pool->work, NULL);
-			pthread_cond_init(&pool->done, NULL);
+			locks_init(pool);
 			pool->n_started = 0;
 			pool->groups = NULL;
 			__atomic_store_n(&pool->pid, mine, __ATOMIC_RELEASE);
@@ -172,7 +180,9 @@ static void *pool_thread(void *argument)
 			continue;
 		}
 		pthread_mutex_unlock(&pool->lock);
+		nk__watch = &(nk_watch){.outer = group->watch}; /* whose tick is for its own thread */
 		task_run(group, taken, worker);
+		nk__watch = NULL;
 		pthread_mutex_lock(&pool->lock);
 	}
 	pthread_mutex_unlock(&pool->lock);
@@ -189,15 +199,14 @@ static void pool_start(nk_pool *pool)
 	}
 }
 
-nk_task_group *nk_task_group_new(nk_pool *pool, bool (*is_cancelled)(void *), void *data)
+nk_task_group *nk_task_group_new(nk_pool *pool)
 {
 	pool_after_fork(pool);
 	nk_task_group *group = calloc(1, sizeof *group);
 	if (!group)
 		return NULL;
 	group->pool = pool;
-	group->is_cancelled = is_cancelled;
-	group->data = data;
+	group->watch = nk__watch;
 	group->workers_free = pool->n_threads == 64 ? ~0ull : (1ull << pool->n_threads) - 1;
 	return group;
 }
@@ -252,6 +261,21 @@ nk_status nk_task_spawn(nk_task_group *group, nk_task_function *function, void *
 	return NK_OK;
 }
 
+/* With the lock held. A thread with a tick wakes up for it. */
+static void wait_for_others(nk_pool *pool)
+{
+	if (!nk__watch || !nk__watch->tick) {
+		pthread_cond_wait(&pool->done, &pool->lock);
+		return;
+	}
+	int64_t until = nk_now_ns() + NK_TICK_NS;
+	struct timespec when = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+	pthread_cond_timedwait(&pool->done, &pool->lock, &when);
+	pthread_mutex_unlock(&pool->lock);
+	nk_watch_tick();
+	pthread_mutex_lock(&pool->lock);
+}
+
 nk_status nk_task_group_wait(nk_task_group *group, nk_error *err)
 {
 	nk_pool *pool = group->pool;
@@ -260,7 +284,7 @@ nk_status nk_task_group_wait(nk_task_group *group, nk_error *err)
 		int worker;
 		task *taken = task_take(group, &worker);
 		if (!taken) {
-			pthread_cond_wait(&pool->done, &pool->lock);
+			wait_for_others(pool);
 			continue;
 		}
 		pthread_mutex_unlock(&pool->lock);
@@ -268,8 +292,8 @@ nk_status nk_task_group_wait(nk_task_group *group, nk_error *err)
 		pthread_mutex_lock(&pool->lock);
 	}
 	nk_status status = group->status;
-	if (status == NK_OK && nk_task_group_stopped(group))
-		status = nk_fail(&group->error, NK_CANCELLED, "the query was cancelled");
+	if (status == NK_OK)
+		status = nk_watch_check(&group->error);
 	if (status != NK_OK && err)
 		*err = group->error;
 	pthread_mutex_unlock(&pool->lock);
@@ -278,11 +302,5 @@ nk_status nk_task_group_wait(nk_task_group *group, nk_error *err)
 
 bool nk_task_group_stopped(nk_task_group *group)
 {
-	if (__atomic_load_n(&group->stopped, __ATOMIC_RELAXED))
-		return true;
-	if (group->is_cancelled && group->is_cancelled(group->data)) {
-		__atomic_store_n(&group->stopped, 1, __ATOMIC_RELAXED);
-		return true;
-	}
-	return false;
+	return __atomic_load_n(&group->stopped, __ATOMIC_RELAXED) || nk_watch_stopped();
 }

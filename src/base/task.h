@@ -1,5 +1,5 @@
 /* Task groups on one pool of threads. A group is a set of tasks with a shared fate: the first failure (lowest
- * sequence wins) or a cancellation ends it. The thread that waits for a group runs its tasks too, and only its
+ * sequence wins) ends it, and so does the watch of the thread that made it (base/watch.h). The thread that waits for a group runs its tasks too, and only its
  * own group's, so a task may itself wait for a group of its own. Groups take turns on the pool's threads.
  *
  * A forked child gets a fresh pool on first use. */
@@ -20,8 +20,8 @@ int nk_pool_n_threads(const nk_pool *pool);
  * two tasks of one group run with the same worker number at a time: per-worker state needs no lock. */
 typedef nk_status nk_task_function(void *argument, int worker, nk_error *err);
 
-/* is_cancelled(data) is polled; NULL: never. Returns NULL when out of memory. */
-nk_task_group *nk_task_group_new(nk_pool *pool, bool (*is_cancelled)(void *), void *data);
+/* Returns NULL when out of memory. */
+nk_task_group *nk_task_group_new(nk_pool *pool);
 void nk_task_group_free(nk_task_group *group);
 int nk_task_group_n_workers(const nk_task_group *group);
 /* Queue a task; of several failures that with the lowest sequence is reported. Tasks may queue tasks. */
@@ -29,7 +29,7 @@ NK_MUST_CHECK nk_status nk_task_spawn(nk_task_group *group, nk_task_function *fu
                                       int64_t sequence, nk_error *err);
 /* Run and wait until no task is left. Reports the failure, and may be called again after more spawns. */
 NK_MUST_CHECK nk_status nk_task_group_wait(nk_task_group *group, nk_error *err);
-/* Tasks look at this between batches: true after a failure or a cancellation. */
+/* Tasks look at this between batches: true after a failure, or when the watch says so. */
 bool nk_task_group_stopped(nk_task_group *group);
 
 #endif

@@ -20,8 +20,6 @@ static nk_status run(void *argument, int worker, nk_error *err)
 	}
 }
 
-static bool is_stopped(void *data) { return nk_exec_stopped(data); }
-
 nk_status nk_exec_each(const nk_exec *exec, int64_t n_items, nk_each_function *function, void *data,
                        nk_error *err)
 {
@@ -29,7 +27,7 @@ nk_status nk_exec_each(const nk_exec *exec, int64_t n_items, nk_each_function *f
 	int64_t n_tasks = NK_MIN((int64_t)exec->n_workers, n_items);
 	nk_task_group *group = NULL;
 	if (n_tasks > 1 && exec->pool)
-		group = nk_task_group_new(exec->pool, is_stopped, (void *)exec);
+		group = nk_task_group_new(exec->pool);
 	if (!group || nk_task_group_n_workers(group) > exec->n_workers) {
 		nk_task_group_free(group);
 		return run(&work, 0, err);

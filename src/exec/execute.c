@@ -31,7 +31,7 @@ static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk
 	int64_t batch_rows = run->batch_rows > 0 ? run->batch_rows : DEFAULT_BATCH_ROWS;
 	self->exec = (nk_exec){.memory = run->memory,
 	                       .pool = run->pool,
-	                       .tasks = nk_task_group_new(run->pool, run->is_cancelled, run->data),
+	                       .tasks = nk_task_group_new(run->pool),
 	                       .n_workers = nk_pool_n_threads(run->pool),
 	                       .batch_rows = batch_rows,
 	                       .morsel_rows = batch_rows * 4,

@@ -1,4 +1,5 @@
-/* Running a bound, optimised query: lowered to pipelines, run on the pool, collected into a frame or a sink. */
+/* Running a bound, optimised query: lowered to pipelines, run on the pool, collected into a frame or a sink. The
+ * thread's watch (base/watch.h) may end it. */
 #ifndef NK_EXEC_EXECUTE_H
 #define NK_EXEC_EXECUTE_H
 
@@ -13,8 +14,6 @@ typedef struct nk_run {
 	int64_t batch_rows; /* 0: the default */
 	bool force_spill;
 	const char *spill_folder;
-	bool (*is_cancelled)(void *data); /* NULL: never */
-	void *data;
 } nk_run;
 
 /* The result as a frame. Counters of the query's nodes are filled. */

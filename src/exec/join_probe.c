@@ -309,7 +309,7 @@ static nk_status match_many(const match *at, nk_error *err)
 		else if (pairs_wanted)
 			NK_TRY(emit_pairs(at, &(pairs){prober->probe_rows, prober->build_rows, n, false}, err));
 		if (nk_exec_stopped(at->join->exec))
-			return nk_fail(err, NK_CANCELLED, "the query was cancelled");
+			return nk_watch_check(err); /* else another worker says what failed */
 	}
 	if (config->output != NK_JOIN_OUTPUT_SEMI && config->output != NK_JOIN_OUTPUT_ANTI)
 		return NK_OK;

@@ -8,6 +8,7 @@
 #define NK_EXEC_OPERATOR_H
 
 #include "base/task.h"
+#include "base/watch.h"
 #include "columnar/batch.h"
 #include "plan/counters.h"
 

@@ -180,8 +180,6 @@ static nk_status run_worker(void *argument, int worker, nk_error *err)
 	return status;
 }
 
-static nk_status cancelled(nk_error *err) { return nk_fail(err, NK_CANCELLED, "the query was cancelled"); }
-
 static nk_status start_stream(nk_stream *stream, nk_error *err)
 {
 	if (!stream->ops->start)
@@ -212,7 +210,7 @@ static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, cons
 		NK_TRY(waited);
 	}
 	*n_morsels = run.morsel_end;
-	return alone && nk_exec_stopped(exec) ? cancelled(err) : NK_OK;
+	return nk_watch_check(err);
 }
 
 /* Workers' ends, then the end of all. */
@@ -222,8 +220,8 @@ static nk_status end_receiver(const nk_exec *exec, nk_receiver *receiver, bool i
 	nk_status status = NK_OK;
 	for (int worker = 0; status == NK_OK && receiver->ops->flush && worker < exec->n_workers; worker++)
 		status = receiver->ops->flush(receiver, worker, err);
-	if (status == NK_OK && is_sink && nk_exec_stopped(exec))
-		status = cancelled(err);
+	if (status == NK_OK)
+		status = nk_watch_check(err);
 	if (status == NK_OK && is_sink && receiver->ops->finish)
 		status = receiver->ops->finish(receiver, err);
 	nk_busy_leave(outer);

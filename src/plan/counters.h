@@ -3,8 +3,7 @@
 #ifndef NK_PLAN_COUNTERS_H
 #define NK_PLAN_COUNTERS_H
 
-#include <stdint.h>
-#include <time.h>
+#include "base/clock.h"
 
 typedef struct nk_counters {
 	int64_t n_rows_in, n_rows_out, n_batches, ns_busy, n_bytes_peak, n_bytes_spilled;
@@ -22,12 +21,5 @@ typedef struct nk_scan_counters {
 } nk_scan_counters;
 
 static inline void nk_count(int64_t *counter, int64_t n) { __atomic_fetch_add(counter, n, __ATOMIC_RELAXED); }
-
-static inline int64_t nk_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 #endif

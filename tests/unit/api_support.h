@@ -489,7 +489,7 @@ static inline nk_frame *collected(const char *file, int line, const char *what, 
                                   uint32_t skipped)
 {
 	nk_frame *out = NULL;
-	nk_collect_options options = NK_OPTIONS(nk_collect_options);
+	nk_query_options options = NK_OPTIONS(nk_query_options);
 	options.skip_optimizations = skipped;
 	nk_error err = {0};
 	if (plan && nk_plan_collect(plan, &options, &out, &err) == NK_OK)

@@ -66,7 +66,7 @@ static inline nk_exec exec_make(nk_memory *memory, nk_pool *pool, int n_workers,
                                 bool force_spill)
 {
 	return (nk_exec){.memory = memory,
-	                 .tasks = nk_task_group_new(pool, NULL, NULL),
+	                 .tasks = nk_task_group_new(pool),
 	                 .pool = pool,
 	                 .n_workers = n_workers,
 	                 .batch_rows = batch_rows,
