@@ -71,9 +71,10 @@ static nk_status call_arrays(const nk_context *context, nk_arena *arena, const n
 	                 .aggregate = bind.aggregate,
 	                 .segmented = bind.segmented,
 	                 .n_args = n_args};
+	nk_parallel parallel = nk_pool_parallel(context->pool);
 	if (func->height == NK_ELEMENTWISE)
 		return nk_eval_call(&call, context->memory, args, n_rows, out, err);
-	return nk_eval_column_call(&call, context->memory, args, n_rows, out, err);
+	return nk_eval_column_call(&call, context->memory, &parallel, args, n_rows, out, err);
 }
 
 static nk_status fill_options(const nk_func *func, const nk_named_option *given, int n_given,

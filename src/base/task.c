@@ -119,7 +119,9 @@ static task *task_take(nk_task_group *group, int *worker)
 
 static void group_fail(nk_task_group *group, nk_status status, const nk_error *error, int64_t sequence)
 {
-	if (group->status == NK_OK || sequence < group->failed_sequence) {
+	bool is_cause = status != NK_CANCELLED; /* what was stopped by a failure does not hide it */
+	bool replaces = group->status == NK_CANCELLED ? is_cause : is_cause && sequence < group->failed_sequence;
+	if (group->status == NK_OK || replaces) {
 		group->status = status;
 		group->failed_sequence = sequence;
 		group->error = *error;

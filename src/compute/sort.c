@@ -7,11 +7,16 @@
 #include "compute/sort.h"
 
 #include "columnar/categories.h"
+#include "compute/select.h"
 
 enum {
 	SMALL = 48,        /* insertion sort */
 	MERGE_BELOW = 768, /* merge sort; above, radix passes pay */
 	MAX_DIGIT = 11,
+	CODED_ALONE = 1 << 15, /* rows up to which codes are made by one thread */
+	SPLIT_FROM = 1 << 16,  /* rows */
+	BUCKET_ROWS = 4096,    /* wanted: entries and their copies in half of L2 */
+	RANGES_A_WORKER = 4,
 };
 
 typedef struct level {
@@ -27,10 +32,12 @@ typedef struct wide {
 
 typedef struct sorter {
 	nk_memory *memory;
+	const nk_parallel *parallel;
 	nk_array *const *keys;
 	const nk_sort_key *specs;
 	int n_keys;
 	int64_t n_array_rows;
+	bool is_whole; /* all rows of the arrays are sorted, given in order */
 	level *levels;
 	int n_levels;
 	int next_key;      /* first key not in a level yet */
@@ -44,10 +51,11 @@ typedef struct sorter {
 
 static int bits_of(uint64_t span) { return span ? 64 - __builtin_clzll(span) : 0; }
 
-static uint64_t code_double(double value)
+/* Zeros are equal to each other, unless values are to be made again of their codes. */
+static uint64_t code_double(double value, bool is_reversible)
 {
 	uint64_t bits;
-	if (value == 0)
+	if (value == 0 && !is_reversible)
 		value = 0;
 	if (value != value)
 		value = __builtin_nan("");
@@ -55,10 +63,10 @@ static uint64_t code_double(double value)
 	return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-static uint64_t code_float(float value)
+static uint64_t code_float(float value, bool is_reversible)
 {
 	uint32_t bits;
-	if (value == 0)
+	if (value == 0 && !is_reversible)
 		value = 0;
 	if (value != value)
 		value = __builtin_nanf("");
@@ -66,13 +74,13 @@ static uint64_t code_float(float value)
 	return bits >> 31 ? (uint32_t)~bits : bits | 1u << 31;
 }
 
-#define FILL(T, code)                                 \
-	do {                                              \
-		const T *values = array->values;              \
-		for (int64_t i = 0; i < array->n_rows; i++) { \
-			T value = values[i];                      \
-			out[i] = (code);                          \
-		}                                             \
+#define FILL(T, code)                           \
+	do {                                        \
+		const T *values = array->values;        \
+		for (int64_t i = begin; i < end; i++) { \
+			T value = values[i];                \
+			out[i] = (code);                    \
+		}                                       \
 	} while (0)
 
 /* How the texts of a column become codes: what all of them begin with is left out, and where few different bytes
@@ -190,25 +198,32 @@ static void code_wide(const nk_array *array, uint64_t *out, bool *exact)
 		out[i] = (uint64_t)(int64_t)(*exact ? values[i] : values[i] >> 64) ^ 1ull << 63;
 }
 
-/* Ascending codes of a flat array; *exact: equal codes mean equal values. */
-static void code_flat(const nk_array *array, uint64_t *out, bool *exact)
+/* Ascending codes of rows [begin, end) of a flat array; false: of this type all have to be looked at together. */
+static bool code_plain(const nk_array *array, uint64_t *out, int64_t begin, int64_t end, bool is_reversible)
 {
-	*exact = true;
 	switch (array->physical) {
 	case NK_PHYSICAL_BOOL:
-		for (int64_t i = 0; i < array->n_rows; i++)
+		for (int64_t i = begin; i < end; i++)
 			out[i] = nk_bitmap_get(array->values, i);
-		return;
-	case NK_PHYSICAL_I8: FILL(int8_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
-	case NK_PHYSICAL_I16: FILL(int16_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
-	case NK_PHYSICAL_I32: FILL(int32_t, (uint64_t)(int64_t)value ^ 1ull << 63); return;
-	case NK_PHYSICAL_I64: FILL(int64_t, (uint64_t)value ^ 1ull << 63); return;
-	case NK_PHYSICAL_U8: FILL(uint8_t, value); return;
-	case NK_PHYSICAL_U16: FILL(uint16_t, value); return;
-	case NK_PHYSICAL_U32: FILL(uint32_t, value); return;
-	case NK_PHYSICAL_U64: FILL(uint64_t, value); return;
-	case NK_PHYSICAL_F32: FILL(float, code_float(value)); return;
-	case NK_PHYSICAL_F64: FILL(double, code_double(value)); return;
+		return true;
+	case NK_PHYSICAL_I8: FILL(int8_t, (uint64_t)(int64_t)value ^ 1ull << 63); return true;
+	case NK_PHYSICAL_I16: FILL(int16_t, (uint64_t)(int64_t)value ^ 1ull << 63); return true;
+	case NK_PHYSICAL_I32: FILL(int32_t, (uint64_t)(int64_t)value ^ 1ull << 63); return true;
+	case NK_PHYSICAL_I64: FILL(int64_t, (uint64_t)value ^ 1ull << 63); return true;
+	case NK_PHYSICAL_U8: FILL(uint8_t, value); return true;
+	case NK_PHYSICAL_U16: FILL(uint16_t, value); return true;
+	case NK_PHYSICAL_U32: FILL(uint32_t, value); return true;
+	case NK_PHYSICAL_U64: FILL(uint64_t, value); return true;
+	case NK_PHYSICAL_F32: FILL(float, code_float(value, is_reversible)); return true;
+	case NK_PHYSICAL_F64: FILL(double, code_double(value, is_reversible)); return true;
+	default: return false;
+	}
+}
+
+/* The same for the other types; *exact: equal codes mean equal values. */
+static void code_others(const nk_array *array, uint64_t *out, bool *exact)
+{
+	switch (array->physical) {
 	case NK_PHYSICAL_I128: code_wide(array, out, exact); return;
 	case NK_PHYSICAL_VIEW: code_text(array, out, exact); return;
 	default: /* nested: only comparisons tell */
@@ -228,7 +243,7 @@ static nk_status code_dictionary(nk_memory *memory, const nk_array *array, uint6
 	NK_TRY(nk_buffer_new(memory, n * 4, &ranks_buffer, err));
 	uint32_t *rows = (uint32_t *)rows_buffer->bytes, *ranks = (uint32_t *)ranks_buffer->bytes, rank = 0;
 	nk_sort_key ascending = {0};
-	NK_TRY(nk_sort_rows(memory, &entries, &ascending, 1, n, rows, err));
+	NK_TRY(nk_sort_rows(memory, NULL, &entries, &ascending, 1, n, rows, err));
 	for (int64_t i = 0; i < n; i++) {
 		rank += i > 0 && nk_sort_compare(&entries, rows[i - 1], &entries, rows[i], &ascending, 1) != 0;
 		ranks[rows[i]] = rank;
@@ -264,9 +279,77 @@ static nk_status code_categories(nk_memory *memory, const nk_array *array, uint6
 	return code_dictionary(memory, &encoded, out, err);
 }
 
+/* Codes of a key under way, range by range of its rows. */
+typedef struct coding {
+	const nk_array *array;
+	const nk_sort_key *spec;
+	uint64_t *out;
+	bool is_plain; /* codes are yet to be made */
+	bool is_reversible;
+	int64_t range_rows;
+	uint64_t low, high; /* of valid rows */
+	int64_t n_nulls;    /* atomic */
+	uint64_t base, shift, null_code;
+} coding;
+
+static void widen_bounds(uint64_t *low, uint64_t *high, uint64_t range_low, uint64_t range_high)
+{
+	uint64_t seen = __atomic_load_n(low, __ATOMIC_RELAXED);
+	while (range_low < seen &&
+	       !__atomic_compare_exchange_n(low, &seen, range_low, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	seen = __atomic_load_n(high, __ATOMIC_RELAXED);
+	while (range_high > seen &&
+	       !__atomic_compare_exchange_n(high, &seen, range_high, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static nk_status code_range(void *data, int64_t range, int worker, nk_error *err)
+{
+	(void)worker, (void)err;
+	coding *all = data;
+	uint64_t *out = all->out, low = UINT64_MAX, high = 0;
+	int64_t begin = range * all->range_rows, end = NK_MIN(begin + all->range_rows, all->array->n_rows),
+			n_nulls = 0;
+	const uint8_t *validity = all->array->validity;
+	if (all->is_plain)
+		code_plain(all->array, out, begin, end, all->is_reversible);
+	for (int64_t i = begin; i < end; i++) {
+		if (validity && !nk_bitmap_get(validity, i)) {
+			n_nulls++;
+			continue;
+		}
+		low = out[i] < low ? out[i] : low;
+		high = out[i] > high ? out[i] : high;
+	}
+	widen_bounds(&all->low, &all->high, low, high);
+	__atomic_fetch_add(&all->n_nulls, n_nulls, __ATOMIC_RELAXED);
+	return NK_OK;
+}
+
+/* From 0 in the wanted direction, and nulls in their place. */
+static nk_status rebase_range(void *data, int64_t range, int worker, nk_error *err)
+{
+	(void)worker, (void)err;
+	const coding *all = data;
+	uint64_t *out = all->out, base = all->base;
+	int64_t begin = range * all->range_rows, end = NK_MIN(begin + all->range_rows, all->array->n_rows);
+	if (all->spec->descending)
+		for (int64_t i = begin; i < end; i++)
+			out[i] = base - out[i];
+	else
+		for (int64_t i = begin; i < end; i++)
+			out[i] -= base;
+	if (all->n_nulls)
+		for (int64_t i = begin; i < end; i++)
+			out[i] = nk_bitmap_get(all->array->validity, i) ? out[i] + all->shift : all->null_code;
+	return NK_OK;
+}
+
 /* Codes of a key in the wanted direction, rebased to 0, nulls placed. When values and nulls need more than 64 bits
  * together, nulls share the extreme code and the key counts as inexact. */
-static nk_status key_codes(sorter *sort, int k, uint64_t *out, int *n_bits, bool *exact, nk_error *err)
+static nk_status key_codes(sorter *sort, int k, coding *made, uint64_t *out, int *n_bits, bool *exact,
+                           nk_error *err)
 {
 	const nk_array *array = sort->keys[k];
 	const nk_sort_key *spec = &sort->specs[k];
@@ -283,48 +366,35 @@ static nk_status key_codes(sorter *sort, int k, uint64_t *out, int *n_bits, bool
 		NK_TRY(nk_array_flatten(sort->memory, sort->keys[k], &flat, err));
 		array = flat;
 	}
+	int64_t n_ranges = n < CODED_ALONE ? 1 : nk_parallel_n_workers(sort->parallel) * RANGES_A_WORKER;
+	*made = (coding){.array = array,
+	                 .spec = spec,
+	                 .out = out,
+	                 .is_reversible = made->is_reversible,
+	                 .range_rows = (n + n_ranges - 1) / n_ranges,
+	                 .low = UINT64_MAX};
 	if (array->encoding == NK_DICTIONARY)
 		NK_TRY(code_dictionary(sort->memory, array, out, err));
 	else if (array->dtype->id == NK_TYPE_CATEGORICAL)
 		NK_TRY(code_categories(sort->memory, array, out, exact, err));
+	else if (code_plain(array, out, 0, 0, false))
+		made->is_plain = true;
 	else
-		code_flat(array, out, exact);
-	const uint8_t *validity = array->validity;
-	uint64_t low = UINT64_MAX, high = 0;
-	int64_t n_nulls = 0;
-	if (validity) {
-		for (int64_t i = 0; i < n; i++) {
-			if (!nk_bitmap_get(validity, i)) {
-				n_nulls++;
-				continue;
-			}
-			low = out[i] < low ? out[i] : low;
-			high = out[i] > high ? out[i] : high;
-		}
-	} else {
-		for (int64_t i = 0; i < n; i++) {
-			low = out[i] < low ? out[i] : low;
-			high = out[i] > high ? out[i] : high;
-		}
-	}
-	uint64_t span = low > high ? 0 : high - low;
-	if (spec->descending)
-		for (int64_t i = 0; i < n; i++)
-			out[i] = high - out[i];
-	else
-		for (int64_t i = 0; i < n; i++)
-			out[i] -= low;
-	if (n_nulls) {
+		code_others(array, out, exact);
+	NK_TRY(nk_parallel_each(sort->parallel, n_ranges, code_range, made, err));
+	uint64_t span = made->low > made->high ? 0 : made->high - made->low;
+	made->base = spec->descending ? made->high : made->low;
+	if (made->n_nulls) {
 		bool is_full = span == UINT64_MAX;
-		uint64_t shift = !spec->nulls_last && !is_full, null_code = spec->nulls_last ? span + !is_full : 0;
+		made->shift = !spec->nulls_last && !is_full;
+		made->null_code = spec->nulls_last ? span + !is_full : 0;
 		if (is_full) {
-			null_code = spec->nulls_last ? UINT64_MAX : 0;
+			made->null_code = spec->nulls_last ? UINT64_MAX : 0;
 			*exact = false;
 		}
-		for (int64_t i = 0; i < n; i++)
-			out[i] = nk_bitmap_get(validity, i) ? out[i] + shift : null_code;
 		span += !is_full;
 	}
+	NK_TRY(nk_parallel_each(sort->parallel, n_ranges, rebase_range, made, err));
 	*n_bits = bits_of(span);
 	return NK_OK;
 }
@@ -342,8 +412,9 @@ static nk_status level_make(sorter *sort, nk_error *err)
 	while (sort->next_key < sort->n_keys) {
 		if (!sort->pending) {
 			NK_TRY(nk_alloc(sort->memory, n_bytes, (void **)&sort->pending, err));
-			NK_TRY(key_codes(sort, sort->next_key, sort->pending, &sort->n_pending_bits, &sort->pending_exact,
-			                 err));
+			coding made_of = {0};
+			NK_TRY(key_codes(sort, sort->next_key, &made_of, sort->pending, &sort->n_pending_bits,
+			                 &sort->pending_exact, err));
 		}
 		if (!is_first && made->n_bits + sort->n_pending_bits > 64)
 			return NK_OK; /* it opens the next level */
@@ -374,124 +445,133 @@ static bool has_level(const sorter *sort, int l)
 
 /* ---- Sorting entries ---- */
 
-static void insertion_u64(uint64_t *entries, int64_t n)
+typedef enum entry_kind {
+	PACKED, /* 64 bits: word and row */
+	WIDE,   /* a word, a row */
+	WORDS   /* words alone: they are the values */
+} entry_kind;
+
+/* A sort of many rows: entries are split by the first bits of their words into buckets that fit a cache, and buckets
+ * are sorted by themselves, several at a time. Rows are those of a whole array in order. */
+typedef struct split {
+	entry_kind kind;
+	struct sorter *sort;
+	const level *by;
+	uint32_t *rows;             /* the result; of WORDS it is sort->b */
+	int64_t n_rows, range_rows; /* a range: rows that are counted and moved together */
+	int low;                    /* of the word in an entry */
+	int digit;                  /* bits that name the bucket */
+	uint64_t row_mask;
+	uint32_t *places; /* by range and bucket: first how many, then where the next goes */
+	uint32_t *begins; /* of buckets, and the end */
+} split;
+
+#define ENTRY uint64_t
+#define WORD(e) (e)
+#define LESS(x, y) ((x) < (y))
+#define ROW(e, all) ((uint32_t)((e) & (all)->row_mask))
+#define MAKE(word, row, all) ((word) << (all)->low | ((uint64_t)(row) & (all)->row_mask))
+#define NAME(x) x##_u64
+#include "compute/sort_tmpl.h"
+
+static void sort_bucket_words(split *all, int64_t begin, int64_t end)
 {
-	for (int64_t i = 1; i < n; i++) {
-		uint64_t moved = entries[i];
-		int64_t at = i;
-		for (; at > 0 && entries[at - 1] > moved; at--)
-			entries[at] = entries[at - 1];
-		entries[at] = moved;
-	}
+	uint64_t *a = (uint64_t *)all->sort->a + begin, *b = (uint64_t *)all->sort->b + begin;
+	uint64_t *sorted = sort_u64(b, a, end - begin, 0, all->by->n_bits - all->digit);
+	if (sorted != b)
+		memcpy(b, sorted, (size_t)(end - begin) * 8);
 }
 
-static void insertion_wide(wide *entries, int64_t n)
+#define ENTRY wide
+#define WORD(e) ((e).word)
+#define LESS(x, y) ((x).word < (y).word)
+#define ROW(e, all) ((uint32_t)(e).row)
+#define MAKE(word, row, all) ((wide){word, (uint64_t)(row)})
+#define NAME(x) x##_wide
+#include "compute/sort_tmpl.h"
+
+static nk_status count_range(void *data, int64_t range, int worker, nk_error *err)
 {
-	for (int64_t i = 1; i < n; i++) {
-		wide moved = entries[i];
-		int64_t at = i;
-		for (; at > 0 && entries[at - 1].word > moved.word; at--)
-			entries[at] = entries[at - 1];
-		entries[at] = moved;
-	}
+	(void)worker, (void)err;
+	const split *all = data;
+	uint32_t *counts = all->places + (range << all->digit);
+	const uint64_t *words = all->by->words;
+	int shift = all->by->n_bits - all->digit;
+	int64_t begin = range * all->range_rows, end = NK_MIN(begin + all->range_rows, all->n_rows);
+	memset(counts, 0, sizeof *counts << all->digit);
+	for (int64_t i = begin; i < end; i++)
+		counts[words[i] >> shift]++;
+	return NK_OK;
 }
 
-/* Merge passes over insertion-sorted runs; returns where the result is. */
-static uint64_t *merge_u64(uint64_t *from, uint64_t *to, int64_t n)
+static nk_status scatter_range(void *data, int64_t range, int worker, nk_error *err)
 {
-	for (int64_t begin = 0; begin < n; begin += SMALL)
-		insertion_u64(from + begin, NK_MIN((int64_t)SMALL, n - begin));
-	for (int64_t width = SMALL; width < n; width *= 2) {
-		for (int64_t begin = 0; begin < n; begin += 2 * width) {
-			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
-					b = middle;
-			for (int64_t at = begin; at < end; at++) {
-				bool left = b == end || (a < middle && from[a] <= from[b]);
-				to[at] = left ? from[a] : from[b];
-				a += left;
-				b += !left;
-			}
-		}
-		uint64_t *swap = from;
-		from = to;
-		to = swap;
-	}
-	return from;
+	(void)worker, (void)err;
+	const split *all = data;
+	uint32_t *places = all->places + (range << all->digit);
+	int64_t begin = range * all->range_rows, end = NK_MIN(begin + all->range_rows, all->n_rows);
+	if (all->kind == WIDE)
+		scatter_wide(all, places, begin, end);
+	else
+		scatter_u64(all, places, begin, end);
+	return NK_OK;
 }
 
-static wide *merge_wide(wide *from, wide *to, int64_t n)
-{
-	for (int64_t begin = 0; begin < n; begin += SMALL)
-		insertion_wide(from + begin, NK_MIN((int64_t)SMALL, n - begin));
-	for (int64_t width = SMALL; width < n; width *= 2) {
-		for (int64_t begin = 0; begin < n; begin += 2 * width) {
-			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
-					b = middle;
-			for (int64_t at = begin; at < end; at++)
-				to[at] = b == end || (a < middle && from[a].word <= from[b].word) ? from[a++] : from[b++];
-		}
-		wide *swap = from;
-		from = to;
-		to = swap;
-	}
-	return from;
-}
+enum { BUCKETS_A_TASK = 16 };
 
-/* Radix passes over bits [low, low + n_bits) of a word; returns where the result is. */
-static uint64_t *radix_u64(uint64_t *from, uint64_t *to, int64_t n, int low, int n_bits)
+static nk_status sort_buckets(void *data, int64_t task, int worker, nk_error *err)
 {
-	uint32_t counts[1 << MAX_DIGIT];
-	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT,
-		digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
-	for (int pass = 0; pass < n_passes; pass++) {
-		int shift = low + pass * digit;
-		uint64_t mask = (1ull << digit) - 1;
-		memset(counts, 0, sizeof *counts << digit);
-		for (int64_t i = 0; i < n; i++)
-			counts[from[i] >> shift & mask]++;
-		if (counts[from[0] >> shift & mask] == n)
+	(void)worker, (void)err;
+	split *all = data;
+	for (int64_t b = task * BUCKETS_A_TASK; b < (task + 1) * BUCKETS_A_TASK; b++) {
+		int64_t begin = all->begins[b], end = all->begins[b + 1];
+		if (begin == end)
 			continue;
-		uint32_t sum = 0;
-		for (uint64_t d = 0; d <= mask; d++) {
-			uint32_t count = counts[d];
-			counts[d] = sum;
+		if (all->kind == PACKED)
+			sort_bucket_u64(all, begin, end);
+		else if (all->kind == WIDE)
+			sort_bucket_wide(all, begin, end);
+		else
+			sort_bucket_words(all, begin, end);
+	}
+	return NK_OK;
+}
+
+static nk_status split_sort(sorter *sort, entry_kind kind, uint32_t *rows, int64_t n, const level *by,
+                            nk_error *err)
+{
+	int most = NK_MIN(by->n_bits, (int)MAX_DIGIT), digit = NK_MIN(bits_of((uint64_t)(n / BUCKET_ROWS)), most);
+	int64_t n_buckets = 1LL << digit, n_ranges = nk_parallel_n_workers(sort->parallel) * RANGES_A_WORKER;
+	int row_bits = kind == PACKED ? bits_of((uint64_t)n) : 0;
+	split all = {.kind = kind,
+	             .sort = sort,
+	             .by = by,
+	             .rows = rows,
+	             .n_rows = n,
+	             .range_rows = (n + n_ranges - 1) / n_ranges,
+	             .low = row_bits,
+	             .digit = digit,
+	             .row_mask = (1ull << row_bits) - 1};
+	int64_t n_padded = (n_buckets + BUCKETS_A_TASK - 1) / BUCKETS_A_TASK * BUCKETS_A_TASK;
+	NK_AUTO(nk_buffer) places = NULL, *begins = NULL;
+	NK_TRY(nk_buffer_new(sort->memory, (n_ranges << digit) * 4, &places, err));
+	NK_TRY(nk_buffer_new(sort->memory, (n_padded + 1) * 4, &begins, err));
+	all.places = (uint32_t *)places->bytes;
+	all.begins = (uint32_t *)begins->bytes;
+	NK_TRY(nk_parallel_each(sort->parallel, n_ranges, count_range, &all, err));
+	uint32_t sum = 0;
+	for (int64_t b = 0; b < n_buckets; b++) {
+		all.begins[b] = sum;
+		for (int64_t r = 0; r < n_ranges; r++) {
+			uint32_t count = all.places[(r << digit) + b];
+			all.places[(r << digit) + b] = sum;
 			sum += count;
 		}
-		for (int64_t i = 0; i < n; i++)
-			to[counts[from[i] >> shift & mask]++] = from[i];
-		uint64_t *swap = from;
-		from = to;
-		to = swap;
 	}
-	return from;
-}
-
-static wide *radix_wide(wide *from, wide *to, int64_t n, int n_bits)
-{
-	uint32_t counts[1 << MAX_DIGIT];
-	int n_passes = (n_bits + MAX_DIGIT - 1) / MAX_DIGIT,
-		digit = n_passes ? (n_bits + n_passes - 1) / n_passes : 0;
-	for (int pass = 0; pass < n_passes; pass++) {
-		int shift = pass * digit;
-		uint64_t mask = (1ull << digit) - 1;
-		memset(counts, 0, sizeof *counts << digit);
-		for (int64_t i = 0; i < n; i++)
-			counts[from[i].word >> shift & mask]++;
-		if (counts[from[0].word >> shift & mask] == n)
-			continue;
-		uint32_t sum = 0;
-		for (uint64_t d = 0; d <= mask; d++) {
-			uint32_t count = counts[d];
-			counts[d] = sum;
-			sum += count;
-		}
-		for (int64_t i = 0; i < n; i++)
-			to[counts[from[i].word >> shift & mask]++] = from[i];
-		wide *swap = from;
-		from = to;
-		to = swap;
-	}
-	return from;
+	for (int64_t b = n_buckets; b <= n_padded; b++)
+		all.begins[b] = sum;
+	NK_TRY(nk_parallel_each(sort->parallel, n_ranges, scatter_range, &all, err));
+	return nk_parallel_each(sort->parallel, n_padded / BUCKETS_A_TASK, sort_buckets, &all, err);
 }
 
 /* ---- Sorting rows ---- */
@@ -529,7 +609,7 @@ static void compare_sort(sorter *sort, uint32_t *rows, int64_t n, int first_key)
 }
 
 /* Order rows by the words of a level. */
-static void sort_by_words(sorter *sort, uint32_t *rows, int64_t n, const level *by)
+static nk_status sort_by_words(sorter *sort, uint32_t *rows, int64_t n, const level *by, nk_error *err)
 {
 	const uint64_t *words = by->words;
 	int row_bits = bits_of((uint64_t)sort->n_array_rows);
@@ -537,28 +617,29 @@ static void sort_by_words(sorter *sort, uint32_t *rows, int64_t n, const level *
 	for (int64_t i = 1; i < n && is_sorted; i++)
 		is_sorted = words[rows[i - 1]] <= words[rows[i]];
 	if (is_sorted)
-		return;
+		return NK_OK;
+	if (sort->is_whole && n == sort->n_array_rows && n >= SPLIT_FROM && by == sort->levels)
+		return split_sort(sort, by->n_bits + row_bits <= 64 ? PACKED : WIDE, rows, n, by, err);
 	if (by->n_bits + row_bits <= 64) {
 		/* Small sorts compare the row number as well, which is stable only for rows in ascending order: number
 		 * entries by their place instead. */
 		uint64_t *from = (uint64_t *)sort->a, *to = (uint64_t *)sort->b;
 		for (int64_t i = 0; i < n; i++)
 			from[i] = words[rows[i]] << row_bits | (uint64_t)i;
-		uint64_t *sorted =
-			n <= MERGE_BELOW ? merge_u64(from, to, n) : radix_u64(from, to, n, row_bits, by->n_bits);
+		uint64_t *sorted = sort_u64(from, to, n, row_bits, by->n_bits);
 		uint32_t *out = (uint32_t *)(sorted == from ? to : from);
 		uint64_t mask = (1ull << row_bits) - 1;
 		for (int64_t i = 0; i < n; i++)
 			out[i] = rows[sorted[i] & mask];
 		memcpy(rows, out, (size_t)n * 4);
-		return;
+		return NK_OK;
 	}
 	for (int64_t i = 0; i < n; i++)
 		sort->a[i] = (wide){words[rows[i]], rows[i]};
-	wide *sorted =
-		n <= MERGE_BELOW ? merge_wide(sort->a, sort->b, n) : radix_wide(sort->a, sort->b, n, by->n_bits);
+	wide *sorted = sort_wide(sort->a, sort->b, n, 0, by->n_bits);
 	for (int64_t i = 0; i < n; i++)
 		rows[i] = (uint32_t)sorted[i].row;
+	return NK_OK;
 }
 
 static nk_status sort_range(sorter *sort, uint32_t *rows, int64_t n, int l, nk_error *err)
@@ -568,7 +649,7 @@ static nk_status sort_range(sorter *sort, uint32_t *rows, int64_t n, int l, nk_e
 	const level *by = &sort->levels[l];
 	const uint64_t *words = by->words;
 	if (by->n_bits)
-		sort_by_words(sort, rows, n, by);
+		NK_TRY(sort_by_words(sort, rows, n, by, err));
 	if (by->first_key < 0 && !has_level(sort, l + 1))
 		return NK_OK;
 	int first_key = by->first_key;
@@ -585,34 +666,191 @@ static nk_status sort_range(sorter *sort, uint32_t *rows, int64_t n, int l, nk_e
 	return NK_OK;
 }
 
-nk_status nk_sort_some_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,
-                            uint32_t *rows, int64_t n_rows, nk_error *err)
+static nk_status sort_with(sorter *sort, uint32_t *rows, int64_t n_rows, nk_error *err)
 {
-	if (n_rows < 2 || n_keys == 0)
+	if (n_rows < 2 || sort->n_keys == 0)
 		return NK_OK;
-	sorter sort = {
-		.memory = memory, .keys = keys, .specs = specs, .n_keys = n_keys, .n_array_rows = keys[0]->n_rows};
-	int64_t n_room_bytes = n_rows * (int64_t)sizeof(wide), n_level_bytes = n_keys * (int64_t)sizeof(level);
+	nk_memory *memory = sort->memory;
+	int64_t n_room_bytes = n_rows * (int64_t)sizeof(wide);
 	NK_AUTO(nk_buffer) a = NULL, *b = NULL, *levels = NULL;
 	NK_TRY(nk_buffer_new(memory, n_room_bytes, &a, err));
 	NK_TRY(nk_buffer_new(memory, n_room_bytes, &b, err));
-	NK_TRY(nk_buffer_new_zeroed(memory, n_level_bytes, &levels, err));
-	sort.a = (wide *)a->bytes;
-	sort.b = (wide *)b->bytes;
-	sort.levels = (level *)levels->bytes;
-	nk_status status = sort_range(&sort, rows, n_rows, 0, err);
-	for (int l = 0; l < sort.n_levels; l++)
-		nk_free(memory, sort.levels[l].words, sort.n_array_rows * 8);
-	nk_free(memory, sort.pending, sort.n_array_rows * 8);
+	NK_TRY(nk_buffer_new_zeroed(memory, sort->n_keys * (int64_t)sizeof(level), &levels, err));
+	sort->a = (wide *)a->bytes;
+	sort->b = (wide *)b->bytes;
+	sort->levels = (level *)levels->bytes;
+	nk_status status = sort_range(sort, rows, n_rows, 0, err);
+	for (int l = 0; l < sort->n_levels; l++)
+		nk_free(memory, sort->levels[l].words, sort->n_array_rows * 8);
+	nk_free(memory, sort->pending, sort->n_array_rows * 8);
 	return status;
 }
 
-nk_status nk_sort_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,
-                       int64_t n_rows, uint32_t *rows, nk_error *err)
+nk_status nk_sort_some_rows(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,
+                            uint32_t *rows, int64_t n_rows, nk_error *err)
+{
+	sorter sort = {.memory = memory,
+	               .keys = keys,
+	               .specs = specs,
+	               .n_keys = n_keys,
+	               .n_array_rows = n_keys ? keys[0]->n_rows : 0};
+	return sort_with(&sort, rows, n_rows, err);
+}
+
+nk_status nk_sort_rows(nk_memory *memory, const nk_parallel *parallel, nk_array *const *keys,
+                       const nk_sort_key *specs, int n_keys, int64_t n_rows, uint32_t *rows, nk_error *err)
 {
 	if (n_rows >= UINT32_MAX)
 		return nk_fail(err, NK_COMPUTE, "%lld rows are too many to sort at once", (long long)n_rows);
 	for (int64_t i = 0; i < n_rows; i++)
 		rows[i] = (uint32_t)i;
-	return nk_sort_some_rows(memory, keys, specs, n_keys, rows, n_rows, err);
+	sorter sort = {.memory = memory,
+	               .parallel = parallel,
+	               .keys = keys,
+	               .specs = specs,
+	               .n_keys = n_keys,
+	               .n_array_rows = n_rows,
+	               .is_whole = true};
+	return sort_with(&sort, rows, n_rows, err);
+}
+
+/* ---- Values alone ---- */
+
+/* What codes stand for, range by range. */
+typedef struct decoding {
+	const coding *made;
+	const uint64_t *codes; /* sorted */
+	nk_array *out;
+	int64_t first, n; /* rows that are not null */
+	int64_t range_rows;
+} decoding;
+
+static double double_of(uint64_t code)
+{
+	double value;
+	code = code >> 63 ? code & ~(1ull << 63) : ~code;
+	memcpy(&value, &code, 8);
+	return value;
+}
+
+static float float_of(uint32_t code)
+{
+	float value;
+	code = code >> 31 ? code & ~(1u << 31) : ~code;
+	memcpy(&value, &code, 4);
+	return value;
+}
+
+#define UNFILL(T, value)                                                                 \
+	do {                                                                                 \
+		T *to = (T *)nk_array_values(all->out);                                          \
+		for (int64_t i = begin; i < end; i++) {                                          \
+			uint64_t code = is_descending ? base - all->codes[i] : all->codes[i] + base; \
+			to[i] = (T)(value);                                                          \
+		}                                                                                \
+	} while (0)
+
+static nk_status decode_range(void *data, int64_t range, int worker, nk_error *err)
+{
+	(void)worker, (void)err;
+	const decoding *all = data;
+	const coding *made = all->made;
+	int64_t begin = all->first + range * all->range_rows,
+			end = NK_MIN(begin + all->range_rows, all->first + all->n);
+	bool is_descending = made->spec->descending;
+	/* A code is that of the value, shifted by one when nulls come before it. */
+	uint64_t base = is_descending ? made->base + made->shift : made->base - made->shift;
+	switch (all->out->physical) {
+	case NK_PHYSICAL_I8: UNFILL(int8_t, code ^ 1ull << 63); break;
+	case NK_PHYSICAL_I16: UNFILL(int16_t, code ^ 1ull << 63); break;
+	case NK_PHYSICAL_I32: UNFILL(int32_t, code ^ 1ull << 63); break;
+	case NK_PHYSICAL_I64: UNFILL(int64_t, code ^ 1ull << 63); break;
+	case NK_PHYSICAL_U8: UNFILL(uint8_t, code); break;
+	case NK_PHYSICAL_U16: UNFILL(uint16_t, code); break;
+	case NK_PHYSICAL_U32: UNFILL(uint32_t, code); break;
+	case NK_PHYSICAL_U64: UNFILL(uint64_t, code); break;
+	case NK_PHYSICAL_F32: UNFILL(float, float_of((uint32_t)code)); break;
+	default: UNFILL(double, double_of(code)); break;
+	}
+	return NK_OK;
+}
+
+static nk_status decode(const sorter *sort, const coding *made, const uint64_t *codes, nk_array **out,
+                        nk_error *err)
+{
+	const nk_array *from = made->array;
+	int64_t n = from->n_rows, n_nulls = made->n_nulls;
+	NK_AUTO(nk_array) array = NULL;
+	NK_TRY(nk_array_alloc(sort->memory, from->dtype, from->physical, n, n_nulls > 0, &array, err));
+	decoding all = {.made = made, .codes = codes, .out = array, .n = n - n_nulls};
+	if (n_nulls) {
+		int64_t first_null = made->spec->nulls_last ? n - n_nulls : 0,
+				width = nk_physical_size(from->physical);
+		all.first = made->spec->nulls_last ? 0 : n_nulls;
+		nk_bitmap_fill(nk_array_validity(array), first_null, n_nulls, false);
+		memset((char *)nk_array_values(array) + first_null * width, 0, (size_t)(n_nulls * width));
+		array->n_nulls = n_nulls;
+	}
+	int64_t n_ranges = n < CODED_ALONE ? 1 : nk_parallel_n_workers(sort->parallel) * RANGES_A_WORKER;
+	all.range_rows = (all.n + n_ranges - 1) / n_ranges;
+	NK_TRY(nk_parallel_each(sort->parallel, all.n ? n_ranges : 0, decode_range, &all, err));
+	*out = NK_STEAL(array);
+	return NK_OK;
+}
+
+static bool are_sorted(const uint64_t *words, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++)
+		if (words[i - 1] > words[i])
+			return false;
+	return true;
+}
+
+/* Codes of plain numbers say all about them: they are sorted without rows and turned back. */
+static nk_status sort_codes(sorter *sort, nk_array **out, nk_error *err)
+{
+	int64_t n = sort->n_array_rows;
+	coding made = {.is_reversible = true};
+	level by = {.first_key = -1};
+	bool exact;
+	NK_AUTO(nk_buffer) a = NULL, *b = NULL;
+	NK_TRY(nk_buffer_new(sort->memory, n * 8, &a, err));
+	by.words = (uint64_t *)a->bytes;
+	NK_TRY(key_codes(sort, 0, &made, by.words, &by.n_bits, &exact, err));
+	if (!exact) /* every code is a value's: none is left for nulls */
+		return NK_OK;
+	if (are_sorted(by.words, n)) {
+		*out = nk_array_ref(sort->keys[0]);
+		return NK_OK;
+	}
+	NK_TRY(nk_buffer_new(sort->memory, n * 8, &b, err));
+	uint64_t *sorted = (uint64_t *)b->bytes;
+	sort->a = (wide *)a->bytes;
+	sort->b = (wide *)b->bytes;
+	if (n >= SPLIT_FROM)
+		NK_TRY(split_sort(sort, WORDS, NULL, n, &by, err));
+	else
+		sorted = sort_u64(by.words, sorted, n, 0, by.n_bits);
+	return decode(sort, &made, sorted, out, err);
+}
+
+nk_status nk_sort_array(nk_memory *memory, const nk_parallel *parallel, nk_array *array, nk_sort_key spec,
+                        nk_array **out, nk_error *err)
+{
+	sorter sort = {.memory = memory,
+	               .parallel = parallel,
+	               .keys = &array,
+	               .specs = &spec,
+	               .n_keys = 1,
+	               .n_array_rows = array->n_rows};
+	*out = NULL;
+	if (array->n_rows < UINT32_MAX && array->encoding == NK_FLAT && array->physical != NK_PHYSICAL_BOOL &&
+	    array->dtype->id != NK_TYPE_CATEGORICAL && code_plain(array, NULL, 0, 0, true))
+		NK_TRY(sort_codes(&sort, out, err));
+	if (*out)
+		return NK_OK;
+	NK_AUTO(nk_buffer) rows = NULL;
+	NK_TRY(nk_buffer_new(memory, array->n_rows * 4, &rows, err));
+	NK_TRY(nk_sort_rows(memory, parallel, &array, &spec, 1, array->n_rows, (uint32_t *)rows->bytes, err));
+	return nk_array_take(memory, array, (const uint32_t *)rows->bytes, array->n_rows, out, err);
 }

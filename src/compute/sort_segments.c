@@ -136,7 +136,7 @@ static nk_status sort_long(nk_memory *memory, nk_array *const *keys, const nk_so
 	for (; status == NK_OK && n < n_keys; n++)
 		status = nk_array_slice(memory, keys[n], from, to - from, &pieces[n], err);
 	if (status == NK_OK)
-		status = nk_sort_rows(memory, pieces, specs, n_keys, to - from, rows + from, err);
+		status = nk_sort_rows(memory, NULL, pieces, specs, n_keys, to - from, rows + from, err);
 	for (int64_t i = from; status == NK_OK && i < to; i++)
 		rows[i] += (uint32_t)from;
 	for (int k = 0; k < n; k++) {
@@ -164,7 +164,7 @@ static nk_status sort_together(nk_memory *memory, nk_array *const *keys, const n
 		all[k + 1] = keys[k];
 		all_specs[k + 1] = specs[k];
 	}
-	return nk_sort_rows(memory, all, all_specs, n_keys + 1, offsets[n_segments], rows, err);
+	return nk_sort_rows(memory, NULL, all, all_specs, n_keys + 1, offsets[n_segments], rows, err);
 }
 
 nk_status nk_sort_segments(nk_memory *memory, nk_array *const *keys, const nk_sort_key *specs, int n_keys,

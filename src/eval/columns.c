@@ -24,14 +24,15 @@ static nk_status aggregate_rows(const nk_bound *call, nk_memory *memory, nk_arra
 	return aggregate->finish(&context, state, 1, out, err);
 }
 
-nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
-                              nk_array **out, nk_error *err)
+nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory, const nk_parallel *parallel,
+                              nk_array *const *args, int64_t n_rows, nk_array **out, nk_error *err)
 {
 	nk_call context = {.func = call->func,
 	                   .dtype = call->dtype,
 	                   .options = call->options,
 	                   .data = call->data,
-	                   .memory = memory};
+	                   .memory = memory,
+	                   .parallel = parallel};
 	if (call->kernel)
 		return call->kernel(&context, args, n_rows, out, err);
 	if (call->aggregate)
@@ -68,8 +69,8 @@ static nk_status align(const nk_bound *call, nk_memory *memory, nk_array **args,
 	return NK_OK;
 }
 
-static nk_status run_call(const nk_bound *call, nk_memory *memory, nk_array **args, int64_t n_frame,
-                          nk_array **out, nk_error *err)
+static nk_status run_call(const nk_bound *call, nk_memory *memory, const nk_parallel *parallel,
+                          nk_array **args, int64_t n_frame, nk_array **out, nk_error *err)
 {
 	int64_t n_rows = call->n_args ? args[0]->n_rows : n_frame;
 	if (!call->func->unaligned)
@@ -83,7 +84,7 @@ static nk_status run_call(const nk_bound *call, nk_memory *memory, nk_array **ar
 			nk_array_unref(args[i]);
 			args[i] = flat;
 		}
-	return nk_eval_column_call(call, memory, args, n_rows, out, err);
+	return nk_eval_column_call(call, memory, parallel, args, n_rows, out, err);
 }
 
 /* An argument of a window: n_rows rows. */
@@ -112,8 +113,8 @@ static nk_status run_over(const nk_step *step, nk_memory *memory, nk_array **arg
 	return nk__over_run(step, memory, args, n_rows, NULL, NULL, partition, out, err);
 }
 
-nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, nk_array *const *inputs,
-                                 int64_t n_rows, nk_array **outputs, nk_error *err)
+nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, const nk_parallel *parallel,
+                                 nk_array *const *inputs, int64_t n_rows, nk_array **outputs, nk_error *err)
 {
 	nk_array **values = calloc((size_t)program->n_steps + 1, sizeof *values);
 	nk_partition **partitions = calloc((size_t)program->n_partitions + 1, sizeof *partitions);
@@ -143,7 +144,7 @@ nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, n
 					*partition = NULL;
 				}
 			} else {
-				status = run_call(node, memory, args, n_rows, &values[i], err);
+				status = run_call(node, memory, parallel, args, n_rows, &values[i], err);
 			}
 			for (int a = 0; a < step->n_args; a++) {
 				nk_array_unref(args[a]);

@@ -255,7 +255,7 @@ static nk_status each_group(groups *g, const nk_bound *call, nk_array *const *ar
 		for (int i = 0; status == NK_OK && i < call->n_args; i++)
 			status = nk_array_slice(g->memory, arrays[i], from, n, &args[i], err);
 		if (status == NK_OK)
-			status = nk_eval_column_call(call, g->memory, args, n, &results[group], err);
+			status = nk_eval_column_call(call, g->memory, NULL, args, n, &results[group], err);
 		for (int i = 0; i < call->n_args; i++) {
 			nk_array_unref(args[i]);
 			args[i] = NULL;
@@ -298,7 +298,7 @@ static nk_status each_group_unaligned(groups *g, const nk_bound *call, const nk_
 		for (int i = 0; status == NK_OK && i < call->n_args; i++)
 			status = own_piece(g, &values[i], group, &args[i], err);
 		if (status == NK_OK)
-			status = nk_eval_column_call(call, g->memory, args, args[0]->n_rows, &results[group], err);
+			status = nk_eval_column_call(call, g->memory, NULL, args, args[0]->n_rows, &results[group], err);
 		for (int i = 0; i < call->n_args; i++) {
 			nk_array_unref(args[i]);
 			args[i] = NULL;

@@ -25,10 +25,10 @@ NK_MUST_CHECK nk_status nk_program_run(const nk_program *program, nk_memory *mem
                                        int64_t n_rows, nk_array **outputs, nk_error *err);
 
 /* Evaluate over whole columns: any expression. inputs are whole columns of n_rows rows. Outputs have whatever
- * length their shape says: 1 for scalars (flat, one row), n_rows for rows. */
+ * length their shape says: 1 for scalars (flat, one row), n_rows for rows. parallel: for kernels; may be NULL. */
 NK_MUST_CHECK nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory,
-                                               nk_array *const *inputs, int64_t n_rows, nk_array **outputs,
-                                               nk_error *err);
+                                               const nk_parallel *parallel, nk_array *const *inputs,
+                                               int64_t n_rows, nk_array **outputs, nk_error *err);
 
 /* Evaluate in the grouped context: rows of group g are [offsets[g], offsets[g+1]) of the inputs, which are in
  * group layout. Outputs have n_groups rows: one value a group, or a List where an expression has rows. */
@@ -40,7 +40,8 @@ NK_MUST_CHECK nk_status nk_program_run_groups(const nk_program *program, nk_memo
 NK_MUST_CHECK nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args,
                                      int64_t n_rows, nk_array **out, nk_error *err);
 /* The same for a call that is not elementwise: args are whole columns, flat or constant. */
-NK_MUST_CHECK nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory, nk_array *const *args,
+NK_MUST_CHECK nk_status nk_eval_column_call(const nk_bound *call, nk_memory *memory,
+                                            const nk_parallel *parallel, nk_array *const *args,
                                             int64_t n_rows, nk_array **out, nk_error *err);
 
 #endif

@@ -94,7 +94,7 @@ static nk_status rank_texts(asof *self, nk_error *err)
 	NK_TRY(nk_buffer_new(memory, both->n_rows * 4 + 4, &sorted, err));
 	uint32_t *rows = (uint32_t *)(void *)sorted->bytes;
 	nk_sort_key ascending = {0};
-	NK_TRY(nk_sort_rows(memory, &both, &ascending, 1, both->n_rows, rows, err));
+	NK_TRY(nk_sort_rows(memory, NULL, &both, &ascending, 1, both->n_rows, rows, err));
 	const nk_view *views = both->values;
 	uint64_t rank = 0;
 	for (int64_t i = 0; i < both->n_rows; i++) {

@@ -199,9 +199,10 @@ static nk_status build_finish(nk_receiver *build, nk_error *err)
 	if (status == NK_OK)
 		status = nk_pieces_sort(&all, err);
 	nk_batch *rows = NULL;
+	nk_parallel parallel = nk_exec_parallel(join->exec);
 	if (status == NK_OK)
-		status = nk_pieces_concat(&all, memory, join->config.build_dtypes, join->config.n_build_columns,
-		                          &rows, err);
+		status = nk_pieces_concat(&all, memory, &parallel, join->config.build_dtypes,
+		                          join->config.n_build_columns, &rows, err);
 	nk_pieces_release(&all);
 	NK_TRY(status);
 	join->n_build_rows = rows->n_rows;

@@ -55,8 +55,8 @@ static nk_status partition_start(nk_join *join, nk__join_worker *worker, nk_erro
 	nk_pieces built = {.memory = memory};
 	nk_batch *rows = NULL;
 	NK_TRY(read_store(join->build_store, (int)worker->partition, &built, err));
-	nk_status status =
-		nk_pieces_concat(&built, memory, join->config.build_dtypes, join->config.n_build_columns, &rows, err);
+	nk_status status = nk_pieces_concat(&built, memory, NULL, join->config.build_dtypes,
+	                                    join->config.n_build_columns, &rows, err);
 	nk_pieces_release(&built);
 	NK_TRY(status);
 	NK_TRY(nk__build_side_init(join, rows, &worker->side, false, err));

@@ -128,7 +128,8 @@ static nk_status part_make(nk__keyed_rows *keyed, nk_pieces *pieces, nk_batch **
 	*out = NULL;
 	if (pieces->n_batches == 0)
 		return NK_OK;
-	nk_status status = nk_pieces_concat(pieces, keyed->exec->memory, NULL, keyed->n_columns + 1, &rows, err);
+	nk_status status =
+		nk_pieces_concat(pieces, keyed->exec->memory, NULL, NULL, keyed->n_columns + 1, &rows, err);
 	nk_pieces_release(pieces);
 	NK_TRY(status);
 	return keyed->make(keyed, rows, keyed->maintain_order, out, err);
@@ -186,7 +187,8 @@ static nk_status finish_single(nk__keyed_rows *keyed, nk_error *err)
 	if (keyed->single.n_batches == 0)
 		return NK_OK;
 	NK_AUTO(nk_batch) rows = NULL, *wider = NULL, *made = NULL;
-	NK_TRY(nk_pieces_concat(&keyed->single, memory, NULL, keyed->n_columns, &rows, err));
+	nk_parallel parallel = nk_exec_parallel(keyed->exec);
+	NK_TRY(nk_pieces_concat(&keyed->single, memory, &parallel, NULL, keyed->n_columns, &rows, err));
 	rows->morsel = rows->number = 0;
 	NK_TRY(nk__with_order(memory, rows, &wider, err));
 	NK_TRY(keyed->make(keyed, wider, keyed->maintain_order, &made, err));

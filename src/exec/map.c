@@ -1,6 +1,8 @@
 /* Results are whole columns; they leave as slices, so that what follows streams again. */
 #include "exec/map.h"
 
+#include "exec/each.h"
+
 #include <stdlib.h>
 
 typedef struct column_stream {
@@ -80,6 +82,7 @@ static nk_status map_start(nk_stream *stream, nk_error *err)
 {
 	column_stream *self = (column_stream *)stream;
 	int64_t n_rows = nk_collection_n_rows(self->input);
+	nk_parallel parallel = nk_exec_parallel(self->exec);
 	nk_array **inputs = calloc((size_t)self->n_input_columns + 1, sizeof *inputs);
 	if (!inputs)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory for columns");
@@ -87,7 +90,7 @@ static nk_status map_start(nk_stream *stream, nk_error *err)
 	for (int i = 0; status == NK_OK && i < self->n_input_columns; i++)
 		status = nk_collection_array(self->input, i, 0, n_rows, &inputs[i], err);
 	if (status == NK_OK)
-		status = nk_program_run_columns(self->config.program, self->exec->memory, inputs, n_rows,
+		status = nk_program_run_columns(self->config.program, self->exec->memory, &parallel, inputs, n_rows,
 		                                self->columns, err);
 	for (int i = 0; i < self->n_input_columns; i++)
 		nk_array_unref(inputs[i]);

@@ -34,7 +34,7 @@ nk_status nk__in_order(nk_memory *memory, nk_pieces *pieces, nk_batch **out, nk_
 		return NK_OK;
 	NK_AUTO(nk_batch) whole = NULL;
 	int n_columns = pieces->batches[0]->n_columns;
-	NK_TRY(nk_pieces_concat(pieces, memory, NULL, n_columns, &whole, err));
+	NK_TRY(nk_pieces_concat(pieces, memory, NULL, NULL, n_columns, &whole, err));
 	NK_AUTO(nk_array) orders = NK_STEAL(whole->columns[n_columns - 1]);
 	whole->n_columns--;
 	nk_sort_key ascending = {0};
@@ -44,7 +44,7 @@ nk_status nk__in_order(nk_memory *memory, nk_pieces *pieces, nk_batch **out, nk_
 	}
 	NK_AUTO(nk_buffer) rows = NULL;
 	NK_TRY(nk_buffer_new(memory, whole->n_rows * 4, &rows, err));
-	NK_TRY(nk_sort_rows(memory, &orders, &ascending, 1, whole->n_rows, (uint32_t *)rows->bytes, err));
+	NK_TRY(nk_sort_rows(memory, NULL, &orders, &ascending, 1, whole->n_rows, (uint32_t *)rows->bytes, err));
 	return nk_batch_take(memory, whole, (const uint32_t *)rows->bytes, whole->n_rows, out, err);
 }
 

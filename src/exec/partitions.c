@@ -341,38 +341,52 @@ nk_status nk_pieces_sort(nk_pieces *pieces, nk_error *err)
 	return NK_OK;
 }
 
-nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_dtype *const *dtypes, int n_columns,
-                           nk_batch **out, nk_error *err)
+typedef struct joining {
+	nk_pieces *pieces;
+	nk_memory *memory;
+	const nk_dtype *const *dtypes;
+	nk_batch *joined;
+} joining;
+
+static nk_status join_column(void *data, int64_t column, int worker, nk_error *err)
+{
+	(void)worker;
+	joining *work = data;
+	nk_pieces *pieces = work->pieces;
+	nk_memory *memory = work->memory;
+	nk_array **out = &work->joined->columns[column];
+	if (!pieces->n_batches) {
+		const nk_dtype *dtype = work->dtypes[column];
+		if (!nk_type_is_nested(dtype->id) && dtype->physical != NK_PHYSICAL_NONE)
+			return nk_array_alloc(memory, dtype, dtype->physical, 0, false, out, err);
+		NK_AUTO(nk_array) nothing = NULL;
+		NK_TRY(nk_array_new_null(memory, dtype, 0, &nothing, err));
+		return nk_array_flatten(memory, nothing, out, err);
+	}
+	NK_AUTO(nk_buffer) arrays = NULL;
+	NK_TRY(nk_buffer_new(memory, pieces->n_batches * (int64_t)sizeof(nk_array *), &arrays, err));
+	nk_array **list = (nk_array **)arrays->bytes;
+	for (int64_t i = 0; i < pieces->n_batches; i++)
+		list[i] = pieces->batches[i]->columns[column];
+	NK_TRY(nk_concat_coded(memory, list, (int)pieces->n_batches, out, err));
+	for (int64_t i = 0; i < pieces->n_batches; i++) {
+		nk_array_unref(list[i]);
+		pieces->batches[i]->columns[column] = NULL;
+	}
+	return NK_OK;
+}
+
+nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_parallel *parallel,
+                           const nk_dtype *const *dtypes, int n_columns, nk_batch **out, nk_error *err)
 {
 	NK_AUTO(nk_batch) joined = NULL;
 	NK_TRY(nk_batch_new(n_columns, pieces->n_rows, &joined, err));
-	NK_AUTO(nk_buffer) arrays = NULL;
-	NK_TRY(nk_buffer_new(memory, (pieces->n_batches + 1) * (int64_t)sizeof(nk_array *), &arrays, err));
-	nk_array **list = (nk_array **)arrays->bytes;
 	if (pieces->n_batches) {
 		joined->morsel = pieces->batches[0]->morsel;
 		joined->number = pieces->batches[0]->number;
 	}
-	for (int c = 0; c < n_columns; c++) {
-		if (!pieces->n_batches) {
-			nk_physical physical = dtypes[c]->physical;
-			if (nk_type_is_nested(dtypes[c]->id) || physical == NK_PHYSICAL_NONE) {
-				NK_AUTO(nk_array) nothing = NULL;
-				NK_TRY(nk_array_new_null(memory, dtypes[c], 0, &nothing, err));
-				NK_TRY(nk_array_flatten(memory, nothing, &joined->columns[c], err));
-			} else {
-				NK_TRY(nk_array_alloc(memory, dtypes[c], physical, 0, false, &joined->columns[c], err));
-			}
-			continue;
-		}
-		for (int64_t i = 0; i < pieces->n_batches; i++)
-			list[i] = pieces->batches[i]->columns[c];
-		NK_TRY(nk_concat_coded(memory, list, (int)pieces->n_batches, &joined->columns[c], err));
-		for (int64_t i = 0; i < pieces->n_batches; i++) {
-			nk_array_unref(list[i]);
-			pieces->batches[i]->columns[c] = NULL;
-		}
-	}
+	joining work = {pieces, memory, dtypes, joined};
+	NK_TRY(nk_parallel_each(pieces->n_batches > 1 ? parallel : NULL, n_columns, join_column, &work, err));
 	nk_pieces_release(pieces);
 	*out = NK_STEAL(joined);
 	return NK_OK;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "compute/select.h"
+#include "exec/each.h"
 #include "exec/ordered.h"
 #include "exec/sort_internal.h"
 
@@ -29,7 +30,7 @@ struct nk_sort {
 	pthread_mutex_t lock; /* guards runs */
 	nk__sort_runs *runs;  /* NULL: all in memory */
 	nk_batch *rows;       /* everything */
-	nk_buffer *positions; /* of rows, sorted */
+	nk_buffer *positions; /* of rows, sorted; NULL: rows are sorted themselves */
 	int64_t next;         /* atomic */
 	worker_state workers[];
 };
@@ -40,8 +41,8 @@ static inline nk_sort *of_stream(nk_stream *stream)
 	return (nk_sort *)((char *)stream - offsetof(nk_sort, stream));
 }
 
-nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config,
-                             nk_buffer **out, nk_error *err)
+nk_status nk__sort_positions(nk_memory *memory, const nk_parallel *parallel, const nk_batch *rows,
+                             const nk_sort_config *config, nk_buffer **out, nk_error *err)
 {
 	NK_AUTO(nk_buffer) keys = NULL, *positions = NULL;
 	NK_TRY(nk_buffer_new(memory, config->n_keys * (int64_t)sizeof(nk_array *), &keys, err));
@@ -49,7 +50,7 @@ nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows, const nk_s
 	nk_array **list = (nk_array **)keys->bytes;
 	for (int k = 0; k < config->n_keys; k++)
 		list[k] = rows->columns[config->keys[k]];
-	NK_TRY(nk_sort_rows(memory, list, config->specs, config->n_keys, rows->n_rows,
+	NK_TRY(nk_sort_rows(memory, parallel, list, config->specs, config->n_keys, rows->n_rows,
 	                    (uint32_t *)positions->bytes, err));
 	*out = NK_STEAL(positions);
 	return NK_OK;
@@ -120,6 +121,7 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 		sort->stream.n_rows_hint = nk__sort_runs_n_rows(sort->runs);
 		return nk__sort_runs_open(sort->runs, err);
 	}
+	nk_parallel parallel = nk_exec_parallel(sort->exec);
 	nk_pieces all = {.memory = memory};
 	nk_status status = NK_OK;
 	for (int w = 0; w < sort->exec->n_workers; w++) {
@@ -131,12 +133,20 @@ static nk_status finish(nk_receiver *sink, nk_error *err)
 	if (status == NK_OK)
 		status = nk_pieces_sort(&all, err);
 	if (status == NK_OK && all.n_batches)
-		status =
-			nk_pieces_concat(&all, memory, sort->config.dtypes, sort->config.n_columns, &sort->rows, err);
+		status = nk_pieces_concat(&all, memory, &parallel, sort->config.dtypes, sort->config.n_columns,
+		                          &sort->rows, err);
 	nk_pieces_release(&all);
 	NK_TRY(status);
 	sort->stream.n_rows_hint = sort->rows ? sort->rows->n_rows : 0;
-	return sort->rows ? nk__sort_positions(memory, sort->rows, &sort->config, &sort->positions, err) : NK_OK;
+	if (!sort->rows)
+		return NK_OK;
+	if (sort->config.n_columns > 1)
+		return nk__sort_positions(memory, &parallel, sort->rows, &sort->config, &sort->positions, err);
+	nk_array *sorted;
+	NK_TRY(nk_sort_array(memory, &parallel, sort->rows->columns[0], sort->config.specs[0], &sorted, err));
+	nk_array_unref(sort->rows->columns[0]);
+	sort->rows->columns[0] = sorted;
+	return NK_OK;
 }
 
 /* ---- Output ---- */
@@ -155,6 +165,8 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 		pthread_mutex_unlock(&sort->lock);
 		NK_TRY(status);
 	} else if (sort->rows) {
+		if (!sort->positions)
+			return nk__next_slice(sort->exec, sort->rows, &sort->next, out, err);
 		int64_t first = __atomic_fetch_add(&sort->next, batch_rows, __ATOMIC_RELAXED);
 		if (first >= sort->rows->n_rows || nk_exec_stopped(sort->exec))
 			return NK_OK;

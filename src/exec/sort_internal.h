@@ -6,8 +6,9 @@
 #include "exec/spill.h"
 
 /* Positions of a batch's rows in sorted order: a buffer of uint32. */
-NK_MUST_CHECK nk_status nk__sort_positions(nk_memory *memory, const nk_batch *rows,
-                                           const nk_sort_config *config, nk_buffer **out, nk_error *err);
+NK_MUST_CHECK nk_status nk__sort_positions(nk_memory *memory, const nk_parallel *parallel,
+                                           const nk_batch *rows, const nk_sort_config *config,
+                                           nk_buffer **out, nk_error *err);
 /* The output columns of rows at positions. */
 NK_MUST_CHECK nk_status nk__sort_take(nk_memory *memory, const nk_batch *rows, const nk_sort_config *config,
                                       const uint32_t *positions, int64_t n, nk_batch **out, nk_error *err);

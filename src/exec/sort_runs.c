@@ -128,8 +128,8 @@ nk_status nk__sort_runs_add(nk__sort_runs *runs, nk_pieces *pieces, nk_error *er
 		pieces->batches[i] = wider;
 	}
 	NK_TRY(nk_pieces_sort(pieces, err));
-	NK_TRY(nk_pieces_concat(pieces, memory, NULL, runs->config->n_columns + 1, &rows, err));
-	NK_TRY(nk__sort_positions(memory, rows, runs->config, &positions, err));
+	NK_TRY(nk_pieces_concat(pieces, memory, NULL, NULL, runs->config->n_columns + 1, &rows, err));
+	NK_TRY(nk__sort_positions(memory, NULL, rows, runs->config, &positions, err));
 	run *made;
 	NK_TRY(run_new(runs, &made, err));
 	nk_count(&runs->n_rows, rows->n_rows);
@@ -245,7 +245,8 @@ nk_status nk__sort_runs_next(nk__sort_runs *runs, nk_batch **out, nk_error *err)
 	int64_t n = 0;
 	nk_status status = merge_some(runs, &picked, (uint32_t *)rows->bytes, &n, err);
 	if (status == NK_OK && n > 0)
-		status = nk_pieces_concat(&picked.from, memory, NULL, runs->config->n_columns + 1, &joined, err);
+		status =
+			nk_pieces_concat(&picked.from, memory, NULL, NULL, runs->config->n_columns + 1, &joined, err);
 	nk_free(memory, picked.begins, picked.begins_capacity * 8);
 	nk_pieces_release(&picked.from);
 	if (status != NK_OK || n == 0)

@@ -8,6 +8,7 @@
 #ifndef NK_EXEC_SPILL_H
 #define NK_EXEC_SPILL_H
 
+#include "base/parallel.h"
 #include "exec/operator.h"
 
 /* ---- Files of batches ---- */
@@ -69,8 +70,9 @@ NK_MUST_CHECK nk_status nk_pieces_add(nk_pieces *pieces, nk_batch *batch, nk_err
 NK_MUST_CHECK nk_status nk_pieces_sort(nk_pieces *pieces, nk_error *err);
 /* All pieces as one batch, flat or, where nk_concat_coded finds it worth it, codes; n_columns and dtypes say its shape when there are none. The pieces are left
  * empty, so that memory is given back as columns are joined. */
-NK_MUST_CHECK nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_dtype *const *dtypes,
-                                         int n_columns, nk_batch **out, nk_error *err);
+NK_MUST_CHECK nk_status nk_pieces_concat(nk_pieces *pieces, nk_memory *memory, const nk_parallel *parallel,
+                                         const nk_dtype *const *dtypes, int n_columns, nk_batch **out,
+                                         nk_error *err);
 void nk_pieces_release(nk_pieces *pieces);
 
 /* Position of a batch's first row in the query's row order; later rows follow on. */

@@ -41,8 +41,8 @@ static nk_status prune(nk_top_k *top, nk_pieces *held, nk_batch **best, nk_error
 	nk_memory *memory = top->exec->memory;
 	NK_AUTO(nk_batch) rows = NULL, *kept = NULL;
 	NK_AUTO(nk_buffer) positions = NULL;
-	NK_TRY(nk_pieces_concat(held, memory, NULL, top->inner.n_columns, &rows, err));
-	NK_TRY(nk__sort_positions(memory, rows, &top->inner, &positions, err));
+	NK_TRY(nk_pieces_concat(held, memory, NULL, NULL, top->inner.n_columns, &rows, err));
+	NK_TRY(nk__sort_positions(memory, NULL, rows, &top->inner, &positions, err));
 	NK_TRY(nk__sort_take(memory, rows, &top->inner, (const uint32_t *)positions->bytes,
 	                     NK_MIN(rows->n_rows, top->n_wanted), &kept, err));
 	/* Text of rows that were dropped goes with them. */

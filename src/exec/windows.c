@@ -248,7 +248,7 @@ static nk_status group_rows(windows *self, nk_array **keys, nk_error *err)
 	if (status == NK_OK)
 		status = nk_group_table_keys(table, 0, n, found, err);
 	if (status == NK_OK)
-		status = nk_sort_rows(memory, found, specs, config->n_keys, n, rows, err);
+		status = nk_sort_rows(memory, NULL, found, specs, config->n_keys, n, rows, err);
 	for (int k = 0; found && k < config->n_keys; k++)
 		nk_array_unref(found[k]);
 	free(found);

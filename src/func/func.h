@@ -22,6 +22,7 @@
 #define NK_FUNC_FUNC_H
 
 #include "base/arena.h"
+#include "base/parallel.h"
 #include "columnar/scalar.h"
 #include "func/option.h"
 
@@ -41,6 +42,7 @@ typedef struct nk_call {
 	const nk_option *options;
 	const void *data; /* what the binder left */
 	nk_memory *memory;
+	const nk_parallel *parallel; /* whole columns: how to share out work; NULL: alone */
 	const uint8_t *validity; /* elementwise, NK_NULLS_PROPAGATE: AND over the arguments; NULL: all valid */
 } nk_call;
 

@@ -196,7 +196,7 @@ static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t
 	const uint32_t *row_of = (const uint32_t *)(void *)rows->bytes;
 	int64_t *place = (int64_t *)(void *)next->bytes;
 	nk_sort_key key = {call->options[0].boolean, call->options[1].boolean};
-	NK_TRY(nk_sort_rows(call->memory, &lists.items, &key, 1, n_items, sorted, err));
+	NK_TRY(nk_sort_rows(call->memory, NULL, &lists.items, &key, 1, n_items, sorted, err));
 	memcpy(place, c.to, (size_t)n_rows * sizeof *place);
 	for (int64_t k = 0; k < n_items; k++)
 		c.from[place[row_of[sorted[k]]]++] = sorted[k];

@@ -23,7 +23,7 @@ static nk_status sorted_rows(const nk_call *call, nk_array *const *args, int64_t
 	nk_sort_key key = {call->options[0].boolean, call->options[1].boolean};
 	NK_TRY(nk_array_alloc(call->memory, nk_dtype_of(NK_TYPE_UINT32), NK_PHYSICAL_U32, n_rows, false, &rows,
 	                      err));
-	NK_TRY(nk_sort_rows(call->memory, args, &key, 1, n_rows, nk_array_values(rows), err));
+	NK_TRY(nk_sort_rows(call->memory, call->parallel, args, &key, 1, n_rows, nk_array_values(rows), err));
 	*out = NK_STEAL(rows);
 	return NK_OK;
 }
@@ -31,9 +31,9 @@ static nk_status sorted_rows(const nk_call *call, nk_array *const *args, int64_t
 static nk_status sort_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,
                              nk_error *err)
 {
-	NK_AUTO(nk_array) rows = NULL;
-	NK_TRY(sorted_rows(call, args, n_rows, &rows, err));
-	return nk_array_take(call->memory, args[0], rows->values, n_rows, out, err);
+	(void)n_rows;
+	nk_sort_key key = {call->options[0].boolean, call->options[1].boolean};
+	return nk_sort_array(call->memory, call->parallel, args[0], key, out, err);
 }
 
 static nk_status bind_sort(nk_bind *bind, nk_error *err)

@@ -82,7 +82,8 @@ static nk_status sort_by_kernel(const nk_call *call, nk_array *const *args, int6
 		keys[i] = (nk_sort_key){flag_of(call->options[0].string, i), flag_of(call->options[1].string, i)};
 	NK_AUTO(nk_array) rows = NULL;
 	NK_TRY(new_positions(call, n_rows, &rows, err));
-	NK_TRY(nk_sort_rows(call->memory, args + 1, keys, *n_args - 1, n_rows, nk_array_values(rows), err));
+	NK_TRY(nk_sort_rows(call->memory, call->parallel, args + 1, keys, *n_args - 1, n_rows,
+	                    nk_array_values(rows), err));
 	return nk_array_take(call->memory, args[0], rows->values, n_rows, out, err);
 }
 

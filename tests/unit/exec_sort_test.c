@@ -21,7 +21,7 @@ static nk_batch *join_input(const nk_exec *exec, const input *from, const nk_dty
 		must(nk_pieces_add(&all, copy, NULL));
 	}
 	nk_batch *joined;
-	must(nk_pieces_concat(&all, exec->memory, dtypes, N_COLUMNS, &joined, NULL));
+	must(nk_pieces_concat(&all, exec->memory, NULL, dtypes, N_COLUMNS, &joined, NULL));
 	return joined;
 }
 

@@ -1,11 +1,13 @@
 /* Proves of compute/sort: any keys in any encoding, direction and place of nulls come out as a stable insertion by
- * nk_sort_compare would put them, whichever of the ways inside is taken; that comparison itself puts NaN last. */
+ * nk_sort_compare would put them, whichever of the ways inside is taken, on one thread or several; that comparison itself
+ * puts NaN last; values sorted alone are those that rows lead to. */
 #include <string.h>
 
 #include "compute/sort.h"
 #include "random_rows.h"
 
 static nk_memory *memory;
+static nk_parallel parallel; /* three threads */
 
 static nk_array *const *sorted_keys;
 static const nk_sort_key *sorted_specs;
@@ -30,7 +32,7 @@ static void combination(const nk_type_id *types, int n_keys, int64_t n_rows, int
 		specs[k] = (nk_sort_key){random_below(2), random_below(2)};
 	}
 	uint32_t *rows = malloc((size_t)n_rows * 4 + 4), *expected = malloc((size_t)n_rows * 4 + 4);
-	must(nk_sort_rows(memory, keys, specs, n_keys, n_rows, rows, NULL));
+	must(nk_sort_rows(memory, random_below(2) ? &parallel : NULL, keys, specs, n_keys, n_rows, rows, NULL));
 	for (int64_t i = 0; i < n_rows; i++)
 		expected[i] = (uint32_t)i;
 	sorted_keys = keys;
@@ -38,6 +40,12 @@ static void combination(const nk_type_id *types, int n_keys, int64_t n_rows, int
 	n_sorted_keys = n_keys;
 	qsort(expected, (size_t)n_rows, 4, reference_order);
 	EXPECT(memcmp(rows, expected, (size_t)n_rows * 4) == 0);
+	nk_array *alone;
+	must(nk_sort_array(memory, random_below(2) ? &parallel : NULL, keys[0], specs[0], &alone, NULL));
+	EXPECT(alone->n_rows == n_rows && nk_array_count_nulls(alone) == nk_array_count_nulls(keys[0]));
+	for (int64_t i = 0; n_keys == 1 && i < n_rows; i++)
+		EXPECT(nk_sort_compare(&alone, i, keys, expected[i], specs, 1) == 0);
+	nk_array_unref(alone);
 	free(rows), free(expected);
 	for (int k = 0; k < n_keys; k++)
 		nk_array_unref(keys[k]);
@@ -55,9 +63,9 @@ static void order_of_values(void)
 	must(nk_builder_finish(builder, &keys, NULL));
 	nk_builder_free(builder);
 	uint32_t rows[7], up[] = {6, 4, 2, 3, 1, 5, 0}, down[] = {0, 5, 1, 2, 3, 4, 6};
-	must(nk_sort_rows(memory, &keys, &(nk_sort_key){false, false}, 1, 7, rows, NULL));
+	must(nk_sort_rows(memory, NULL, &keys, &(nk_sort_key){false, false}, 1, 7, rows, NULL));
 	EXPECT(memcmp(rows, up, sizeof rows) == 0);
-	must(nk_sort_rows(memory, &keys, &(nk_sort_key){true, true}, 1, 7, rows, NULL));
+	must(nk_sort_rows(memory, NULL, &keys, &(nk_sort_key){true, true}, 1, 7, rows, NULL));
 	EXPECT(memcmp(rows, down, sizeof rows) == 0);
 	nk_array_unref(keys);
 }
@@ -65,6 +73,8 @@ static void order_of_values(void)
 int main(void)
 {
 	memory = nk_memory_new(NULL, INT64_MAX);
+	nk_pool *pool = nk_pool_new(3);
+	parallel = nk_pool_parallel(pool);
 	static const nk_type_id types[] = {NK_TYPE_BOOLEAN, NK_TYPE_INT8,   NK_TYPE_INT32,   NK_TYPE_INT64,
 	                                   NK_TYPE_INT128,  NK_TYPE_UINT64, NK_TYPE_FLOAT32, NK_TYPE_FLOAT64,
 	                                   NK_TYPE_DECIMAL, NK_TYPE_STRING};
@@ -84,6 +94,16 @@ int main(void)
 		combination(some, n_keys, sizes[random_below(NK_COUNT(sizes))], domains[random_below(4)],
 		            (int)random_below(2) * 15, random_below(2));
 	}
+	for (int t = 0; t < NK_COUNT(types); t++) {
+		int64_t most = types[t] == NK_TYPE_INT32 ? 1 << 30 : INT64_MAX;
+		combination(&types[t], 1, 70000, NK_MIN(1LL << 60, most), 0, false);
+		combination(&types[t], 1, 70000, 5000, 20, false);
+	}
+	static const nk_type_id two[] = {NK_TYPE_INT16, NK_TYPE_INT64},
+							many[] = {NK_TYPE_INT64, NK_TYPE_FLOAT64, NK_TYPE_INT8};
+	combination(two, 2, 70000, 100, 1, false);
+	combination(many, 3, 70000, 1 << 30, 1, false);
+	nk_pool_free(pool);
 	order_of_values();
 	EXPECT(nk_memory_used(memory) == 0);
 	nk_memory_unref(memory);
