@@ -45,5 +45,6 @@ static nk_status each_of_pool(const nk_parallel *parallel, int64_t n_items, nk_e
 
 nk_parallel nk_pool_parallel(nk_pool *pool)
 {
-	return (nk_parallel){.n_workers = pool ? nk_pool_n_threads(pool) : 1, .each = each_of_pool, .context = pool};
+	return (nk_parallel){
+		.n_workers = pool ? nk_pool_n_threads(pool) : 1, .each = each_of_pool, .context = pool};
 }

@@ -33,6 +33,9 @@ NK_MUST_CHECK nk_status nk_pool_each(nk_pool *pool, int64_t n_items, nk_each_fun
 /* By the threads of a pool, which outlives it; NULL: none but the calling one. */
 nk_parallel nk_pool_parallel(nk_pool *pool);
 
-static inline int nk_parallel_n_workers(const nk_parallel *parallel) { return parallel ? parallel->n_workers : 1; }
+static inline int nk_parallel_n_workers(const nk_parallel *parallel)
+{
+	return parallel ? parallel->n_workers : 1;
+}
 
 #endif
