@@ -252,3 +252,96 @@ def test_time_limits(tmp_path):
     assert lines[2] == lines[1]
     assert lines[3] == "3"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_forked_workers_run_queries_while_the_parent_does():
+    """Children of multiprocessing, made while threads of the parent are in the middle of queries."""
+    process = start(
+        """
+        import multiprocessing
+        import threading
+
+        frame = pl.select(k=pl.int_range(300_000)).lazy()
+
+        def work(i):
+            result = frame.group_by(pl.col("k") % 1000).agg(pl.len()).sort("k").head(i + 1).collect()
+            return result["len"].sum(), result["k"].cast(pl.Datetime("us", "Europe/Paris")).dt.hour().len()
+
+        stop = threading.Event()
+
+        def parent():
+            while not stop.is_set():
+                work(3)
+
+        threads = [threading.Thread(target=parent) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                print(pool.map(work, range(4)) == [(300 * n, n) for n in range(1, 5)])
+        stop.set()
+        for thread in threads:
+            thread.join()
+        """
+    )
+    out, err = process.communicate(timeout=120)
+    assert out == "True\n" * 3, err
+
+
+INTERRUPTED = {
+    "sort": "frame.sort('v', 's').collect()",
+    "window": "frame.with_columns(pl.col('v').rank().over('g')).collect()",
+    "group_by": "frame.group_by('s').agg(pl.col('v').sort().first()).collect()",
+    "unique": "frame.unique(maintain_order=True).collect()",
+    "join": "frame.join(frame, on='s').collect()",
+    "text": "frame.collect()['s'].str.replace_all('[0-9]', 'xx')",
+    "schema": "pl.scan_csv(csv, infer_schema_length=None).collect_schema()",
+    "csv": "pl.read_csv(csv)",
+    "sql": "pl.sql('select s, count(distinct v) from frame group by s order by 2', eager=True)",
+    "sink_parquet": "frame.sink_parquet(folder + '/never.parquet')",
+    "sink_csv": "frame.sink_csv(folder + '/never.csv')",
+    "sink_ipc": "frame.sink_ipc(folder + '/never.ipc', compression='zstd')",
+    "sink_ndjson": "frame.sink_ndjson(folder + '/never.ndjson')",
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_interrupt_at_any_moment(name, tmp_path):
+    """The call ends with KeyboardInterrupt or as if nothing had happened, nothing is left, and the next query runs."""
+    process = start(
+        f"""
+        import os, signal, threading, time
+
+        folder = {str(tmp_path)!r}
+        csv = folder + "/x.csv"
+        i = pl.int_range(300_000)
+        frame = pl.select(v=i * 7919 % 300_007, g=i % 100).with_columns(s="text" + pl.col("v").cast(pl.String)).lazy()
+        frame.sink_csv(csv)
+        began = time.perf_counter()
+        {INTERRUPTED[name]}
+        took = time.perf_counter() - began
+        for file in os.listdir(folder):
+            if file != "x.csv":
+                os.remove(os.path.join(folder, file))
+        n_ended = 0
+        for at in range(12):
+            def send():
+                time.sleep(took * at / 16)
+                os.kill(os.getpid(), signal.SIGINT)
+            thread = threading.Thread(target=send)
+            try:
+                thread.start()
+                {INTERRUPTED[name]}
+                thread.join()
+                time.sleep(1)
+            except KeyboardInterrupt:
+                n_ended += 1
+            thread.join()
+            left = [file for file in os.listdir(folder) if file not in ("x.csv", "never." + {name!r}[5:])]
+            assert left == [], left
+            assert pl.select(pl.int_range(10).sum()).item() == 45
+        print(n_ended)
+        """
+    )
+    out, err = process.communicate(timeout=300)
+    assert out == "12\n", err

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cpu.h"
+#include "base/fork.h"
 
 static nk_context context;
 static bool is_made;
@@ -15,6 +16,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Guards what follows. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+NK_FORK_SAFE(lock);
 static nk_settings at_start, settings; /* of the environment; now */
 static char *spill_folder;             /* NULL: that of the environment */
 
@@ -36,9 +38,6 @@ static double setting_seconds(const char *name)
 	return !text || *end || !(value > 0) ? 0 : value;
 }
 
-static void lock_all(void) { pthread_mutex_lock(&lock); }
-static void unlock_all(void) { pthread_mutex_unlock(&lock); }
-
 static void apply_total(int64_t n_bytes)
 {
 	nk_memory_set_limit(context.memory, n_bytes > 0 ? n_bytes : INT64_MAX,
@@ -59,7 +58,6 @@ static void make(void)
 	is_made = context.pool && context.memory;
 	if (is_made)
 		apply_total(settings.total_memory_limit);
-	pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
 static const char *folder_of_environment(void)

@@ -46,6 +46,12 @@ NK_MUST_CHECK static inline nk_status nk_watch_check(nk_error *err)
 {
 	return NK_UNLIKELY(nk_watch_stopped()) ? nk__watch_fail(nk__watch, err) : NK_OK;
 }
+/* In loops over rows: whether to end before row i, asked for every few thousand. */
+static inline bool nk_watch_stopped_at(int64_t i)
+{
+	return NK_UNLIKELY((i & 0x3fff) == 0) && nk_watch_stopped();
+}
+
 /* Run the thread's own tick when it is due; for threads that wait. */
 void nk_watch_tick(void);
 

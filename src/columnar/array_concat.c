@@ -4,6 +4,7 @@
  * their buffer number raised, without a branch. */
 #include <stdlib.h>
 
+#include "base/watch.h"
 #include "columnar/array.h"
 
 /* ---- Writing rows at a place ---- */
@@ -240,8 +241,10 @@ static nk_status concat_plain(nk_memory *memory, nk_array *const *arrays, int n_
 		if (status == NK_OK)
 			status = nk_buffer_new(memory, total->n_rows * (int64_t)sizeof(nk_view), &values, err);
 		int64_t at = 0;
-		for (int i = 0; status == NK_OK && i < n_arrays; at += arrays[i++]->n_rows)
+		for (int i = 0; status == NK_OK && i < n_arrays; at += arrays[i++]->n_rows) {
 			put_views((nk_view *)values->bytes + at, arrays[i], bases[i]);
+			status = nk_watch_check(err);
+		}
 		if (bases != few)
 			free(bases);
 		NK_TRY(status);
@@ -254,11 +257,13 @@ static nk_status concat_plain(nk_memory *memory, nk_array *const *arrays, int n_
 		int n_bytes_each = nk_physical_size(physical);
 		NK_TRY(nk_buffer_new(memory, total->n_rows * n_bytes_each, &values, err));
 		uint8_t *at = values->bytes;
-		for (int i = 0; i < n_arrays; at += arrays[i++]->n_rows * n_bytes_each)
+		for (int i = 0; i < n_arrays; at += arrays[i++]->n_rows * n_bytes_each) {
 			if (physical == NK_PHYSICAL_I128)
 				put_wide((__int128 *)(void *)at, arrays[i]);
 			else
 				put_fixed(at, arrays[i]);
+			NK_TRY(nk_watch_check(err));
+		}
 	}
 	return nk_array_new_flat(arrays[0]->dtype, physical, total->n_rows, NK_STEAL(values), NK_STEAL(*validity),
 	                         total->n_nulls, NK_STEAL(heap), out, err);

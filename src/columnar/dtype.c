@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "columnar/categories.h"
@@ -38,6 +39,7 @@ static const interned plain[NK_TYPE_N] = {
 enum { N_BUCKETS = 256 };
 static interned *buckets[N_BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+NK_FORK_SAFE(lock);
 
 static const char *const unit_names[] = {"ms", "us", "ns"};
 static const char *const unit_short_names[] = {"ms", "\xce\xbcs", "ns"};

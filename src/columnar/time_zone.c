@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork.h"
 #include "columnar/calendar.h"
 
 enum { MAX_TYPES = 256, MAX_FILE = 1 << 20, N_ABBREVIATION = 8 };
@@ -41,6 +42,7 @@ struct nk_zone {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+NK_FORK_SAFE(lock);
 static nk_zone *zones;
 
 /* ---- The rule at the end of a file ---- */

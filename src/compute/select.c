@@ -2,6 +2,8 @@
  * however many columns there are, and gathers of what survived only. */
 #include "compute/select.h"
 
+#include "base/watch.h"
+
 #include "compute/select_table.h"
 
 static const nk_select_table *table(void) { return NK_ISA_TABLE(nk__select); }
@@ -91,15 +93,25 @@ static nk_status take_validity(nk_memory *memory, const nk_array *array, const p
 	return NK_OK;
 }
 
+enum { WATCHED = 1 << 20 }; /* rows between looks at the watch */
+
 static nk_status take_values(nk_memory *memory, const void *values, int n_bytes_each, const positions *rows,
                              nk_buffer **out, nk_error *err)
 {
 	NK_TRY(nk_buffer_new(memory, rows->n * n_bytes_each, out, err));
 	int width = __builtin_ctz((unsigned)n_bytes_each);
-	if (rows->narrow)
-		table()->take[width]((*out)->bytes, values, rows->narrow, rows->n);
-	else
-		table()->take_wide[width]((*out)->bytes, values, rows->wide, rows->n);
+	for (int64_t first = 0; first < rows->n; first += WATCHED) {
+		int64_t n = NK_MIN((int64_t)WATCHED, rows->n - first);
+		uint8_t *to = (*out)->bytes + first * n_bytes_each;
+		if (rows->narrow)
+			table()->take[width](to, values, rows->narrow + first, n);
+		else
+			table()->take_wide[width](to, values, rows->wide + first, n);
+		if (nk_watch_stopped()) {
+			nk_buffer_unref(NK_STEAL(*out));
+			return nk_watch_check(err);
+		}
+	}
 	return NK_OK;
 }
 

@@ -6,6 +6,7 @@
  * bytes when both fit. */
 #include "compute/sort.h"
 
+#include "base/watch.h"
 #include "columnar/categories.h"
 #include "compute/select.h"
 
@@ -108,7 +109,7 @@ static void measure_texts(const nk_array *array, text_code *code)
 	const nk_view *views = array->values;
 	const char *first = NULL;
 	code->n_common = -1;
-	for (int64_t i = 0; i < array->n_rows; i++) {
+	for (int64_t i = 0; i < array->n_rows && !nk_watch_stopped_at(i); i++) {
 		if (!text_is_valid(array, i))
 			continue;
 		const char *bytes = nk_view_bytes(&views[i], array->heap);
@@ -134,7 +135,7 @@ static int rank_bytes(const nk_array *array, int64_t step, text_code *code)
 {
 	const nk_view *views = array->values;
 	memset(code->rank, 0, sizeof code->rank);
-	for (int64_t i = 0; i < array->n_rows; i += step) {
+	for (int64_t i = 0; i < array->n_rows && !nk_watch_stopped_at(i); i += step) {
 		if (!text_is_valid(array, i))
 			continue;
 		const uint8_t *bytes = (const uint8_t *)nk_view_bytes(&views[i], array->heap);
@@ -183,7 +184,7 @@ static void code_text(const nk_array *array, uint64_t *out, bool *exact)
 	}
 	int n_most = code.n_bits ? (int)NK_MIN((int64_t)(64 / code.n_bits), n_longest) : 0;
 	*exact |= n_most == n_longest;
-	for (int64_t i = 0; i < array->n_rows; i++)
+	for (int64_t i = 0; i < array->n_rows && !nk_watch_stopped_at(i); i++)
 		out[i] = code.n_bits ? packed_text(&views[i], array->heap, &code, n_most)
 		                     : plain_text(&views[i], array->heap, code.n_common, *exact);
 }
@@ -595,6 +596,8 @@ static void compare_sort(sorter *sort, uint32_t *rows, int64_t n, int first_key)
 			int64_t middle = NK_MIN(begin + width, n), end = NK_MIN(begin + 2 * width, n), a = begin,
 					b = middle;
 			for (int64_t at = begin; at < end; at++) {
+				if (nk_watch_stopped_at(at))
+					return;
 				bool left = b == end ||
 				            (a < middle && nk_sort_compare(keys, from[a], keys, from[b], specs, n_keys) <= 0);
 				to[at] = left ? from[a++] : from[b++];
@@ -654,6 +657,8 @@ static nk_status sort_range(sorter *sort, uint32_t *rows, int64_t n, int l, nk_e
 		return NK_OK;
 	int first_key = by->first_key;
 	for (int64_t begin = 0, end; begin < n; begin = end) {
+		if (nk_watch_stopped_at(begin))
+			break;
 		for (end = begin + 1; end < n && words[rows[end]] == words[rows[begin]];)
 			end++;
 		if (end - begin == 1)
@@ -680,6 +685,8 @@ static nk_status sort_with(sorter *sort, uint32_t *rows, int64_t n_rows, nk_erro
 	sort->b = (wide *)b->bytes;
 	sort->levels = (level *)levels->bytes;
 	nk_status status = sort_range(sort, rows, n_rows, 0, err);
+	if (status == NK_OK)
+		status = nk_watch_check(err);
 	for (int l = 0; l < sort->n_levels; l++)
 		nk_free(memory, sort->levels[l].words, sort->n_array_rows * 8);
 	nk_free(memory, sort->pending, sort->n_array_rows * 8);

@@ -3,6 +3,8 @@
  * general sort, all segments at once where they are short. */
 #include "compute/sort_segments.h"
 
+#include "base/watch.h"
+
 #include <string.h>
 
 typedef struct pair {
@@ -189,6 +191,8 @@ nk_status nk_sort_segments(nk_memory *memory, nk_array *const *keys, const nk_so
 	const nk_array *key = keys[0];
 	for (int64_t s = 0; s < n_segments; s++) {
 		int64_t from = offsets[s], to = offsets[s + 1];
+		if ((s & 0xff) == 0)
+			NK_TRY(nk_watch_check(err));
 		if (is_number && to - from <= MERGED_MOST)
 			sort_short(key, key->n_nulls ? key->validity : NULL, &specs[0], from, to, first, first + room,
 			           rows);

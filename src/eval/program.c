@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "compute/select.h"
 #include "eval/program_internal.h"
 #include "func/apply.h"
@@ -233,7 +234,46 @@ static nk_status run_on_dictionary(const nk_bound *call, nk_memory *memory, nk_a
 	return nk_array_with_validity(gathered, NK_STEAL(validity), -1, out, err);
 }
 
-enum { ARGS_ON_STACK = 8 };
+enum { ARGS_ON_STACK = 8, PIECE_ROWS = 1 << 18, N_PIECES = 64 };
+
+/* Whole columns of text are done in pieces, since a kernel over all of them could not be ended. */
+static bool is_long(const nk_bound *call, nk_array *const *args, int64_t n_rows)
+{
+	bool has_text = call->dtype->physical == NK_PHYSICAL_VIEW;
+	for (int i = 0; i < call->n_args; i++)
+		has_text |= args[i]->physical == NK_PHYSICAL_VIEW && args[i]->encoding != NK_CONSTANT;
+	return n_rows > PIECE_ROWS && has_text && !call->func->impure && call->n_args <= ARGS_ON_STACK;
+}
+
+static nk_status run_piece(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t first,
+                           int64_t n_rows, nk_array **out, nk_error *err)
+{
+	nk_array *parts[ARGS_ON_STACK] = {0};
+	nk_status status = nk_watch_check(err);
+	for (int i = 0; status == NK_OK && i < call->n_args; i++)
+		status = nk_array_slice(memory, args[i], first, n_rows, &parts[i], err);
+	if (status == NK_OK)
+		status = run_kernel(call, memory, parts, n_rows, out, err);
+	for (int i = 0; i < call->n_args; i++)
+		nk_array_unref(parts[i]);
+	return status;
+}
+
+static nk_status run_pieces(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
+                            nk_array **out, nk_error *err)
+{
+	nk_array *pieces[N_PIECES] = {0};
+	int64_t each = NK_MAX((int64_t)PIECE_ROWS, (n_rows + N_PIECES - 1) / N_PIECES);
+	int n = 0;
+	nk_status status = NK_OK;
+	for (int64_t first = 0; status == NK_OK && first < n_rows; first += each)
+		status = run_piece(call, memory, args, first, NK_MIN(each, n_rows - first), &pieces[n++], err);
+	if (status == NK_OK)
+		status = nk_array_concat(memory, pieces, n, out, err);
+	for (int i = 0; i < n; i++)
+		nk_array_unref(pieces[i]);
+	return status;
+}
 
 nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const *args, int64_t n_rows,
                        nk_array **out, nk_error *err)
@@ -247,7 +287,8 @@ nk_status nk_eval_call(const nk_bound *call, nk_memory *memory, nk_array *const 
 		}
 	}
 	if (n_dictionary == 0 && (n_constant < call->n_args || call->n_args == 0))
-		return run_kernel(call, memory, args, n_rows, out, err);
+		return is_long(call, args, n_rows) ? run_pieces(call, memory, args, n_rows, out, err)
+		                                   : run_kernel(call, memory, args, n_rows, out, err);
 
 	nk_array *few[ARGS_ON_STACK] = {0}, **own = few;
 	if (call->n_args > ARGS_ON_STACK && !(own = calloc((size_t)call->n_args, sizeof *own)))

@@ -119,6 +119,8 @@ static nk_status run_to_sink(execution *self, nk_query *query, nk_sink *sink, nk
 			break;
 		status = sink->ops->write(sink, batch, err);
 		nk_batch_free(batch);
+		if (status == NK_OK)
+			status = nk_watch_check(err);
 	}
 	stream->ops->free(stream);
 	NK_TRY(status);

@@ -1,6 +1,7 @@
 /* Ranks within groups: rows are sorted group by group, and what ties get is decided in one pass over the
  * sorted rows. */
 #include "base/hash.h"
+#include "base/watch.h"
 #include "compute/compare.h"
 #include "compute/sort_segments.h"
 #include "func/ordered.h"
@@ -84,7 +85,7 @@ static void rank_group(const ranker *r, const nk_array *array, bool has_key, con
 		return;
 	}
 	uint32_t n_smaller = 0;
-	for (int64_t from = 0, to; from < n; from = to) {
+	for (int64_t from = 0, to; from < n && !nk_watch_stopped_at(from); from = to) {
 		for (to = from + 1; to < n && rows_tie(array, has_key, sorted[to], sorted[from]);)
 			to++;
 		rank_ties(r, sorted, from, to, n_smaller++);
@@ -120,6 +121,7 @@ static nk_status rank(const nk_call *call, nk_array *const *args, int64_t n_grou
 	bool has_key = nk_sort_has_key(array);
 	for (int64_t g = 0; g < n_groups; g++)
 		rank_group(&r, array, has_key, rows + offsets[g], offsets[g + 1] - offsets[g]);
+	NK_TRY(nk_watch_check(err));
 	*out = NK_STEAL(result);
 	return NK_OK;
 }

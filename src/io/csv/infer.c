@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "base/watch.h"
 #include "columnar/parse.h"
 #include "compute/calendar_text.h"
 #include "io/csv/moment.h"
@@ -276,6 +277,8 @@ static nk_status read_rows(nk_arena *arena, const nk_csv_options *options, const
 	bool has_header = false;
 	head->rows_begin = at;
 	while (at < n) {
+		if ((all->n_rows & 0xff) == 0)
+			NK_TRY(nk_watch_check(err));
 		int64_t n_row = nk__csv_row_length(dialect, text + at, n - at), next = NK_MIN(at + n_row + 1, n);
 		if (at + n_row >= n && !is_whole) {
 			*needs_more = true;
