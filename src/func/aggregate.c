@@ -4,6 +4,8 @@
 
 #include "func/words.h"
 
+enum { MAX_ARGS = 2 };
+
 /* States and what they point to live in one arena. */
 static nk_status run(const nk_call *call, nk_array *const *args, int64_t n_rows, const uint32_t *groups,
                      int64_t n_groups, nk_array **out, nk_error *err)
@@ -30,15 +32,21 @@ nk_status nk__aggregate_segments(const nk_call *call, nk_array *const *args, int
 	const nk_agg_plan *plan = call->data;
 	int64_t first = offsets[0], n_rows = offsets[n_groups] - first;
 	NK_AUTO(nk_buffer) groups = NULL;
-	NK_AUTO(nk_array) sliced = NULL;
+	nk_array *sliced[MAX_ARGS] = {0};
+	NK_ASSERT(plan->n_args <= MAX_ARGS);
 	NK_TRY(nk_buffer_new(call->memory, n_rows * (int64_t)sizeof(uint32_t), &groups, err));
 	uint32_t *to = (uint32_t *)groups->bytes;
 	for (int64_t g = 0; g < n_groups; g++)
 		for (int64_t i = offsets[g] - first; i < offsets[g + 1] - first; i++)
 			to[i] = (uint32_t)g;
-	if (plan->n_args > 0)
-		NK_TRY(nk_array_slice(call->memory, args[0], first, n_rows, &sliced, err));
-	return run(call, &sliced, n_rows, to, n_groups, out, err);
+	nk_status status = NK_OK;
+	for (int a = 0; a < plan->n_args && status == NK_OK; a++)
+		status = nk_array_slice(call->memory, args[a], first, n_rows, &sliced[a], err);
+	if (status == NK_OK)
+		status = run(call, sliced, n_rows, to, n_groups, out, err);
+	for (int a = 0; a < plan->n_args; a++)
+		nk_array_unref(sliced[a]);
+	return status;
 }
 
 nk_status nk__bind_aggregate(nk_bind *bind, const nk_aggregate *aggregate, const nk_dtype *dtype,

@@ -159,7 +159,7 @@ const nk_func nk__funcs_aggregate_pair[] = {
 		.name = "cov",
 		.args = "x, y",
 		.doc = "Covariance as a float, divided by the count less ddof; rows where either is null are left "
-               "out. Null of "
+			   "out. Null of "
 			   "too few.",
 		.example = "cov([1, 2, 4], [2, 4, 8]) == [4.666666666666667]",
 		.options = cov_options,
@@ -173,7 +173,7 @@ const nk_func nk__funcs_aggregate_pair[] = {
 		.name = "corr",
 		.args = "x, y",
 		.doc = "Pearson's correlation as a float; rows where either is null are left out. NaN when either "
-               "does not vary.",
+			   "does not vary.",
 		.example = "corr([1, 2, 4], [2, 4, 8]) == [1.0]",
 		.min_args = 2,
 		.max_args = 2,
