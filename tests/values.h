@@ -289,16 +289,18 @@ static inline nk_status values_states(const nk_call *call, const nk_aggregate *a
 	int64_t size = aggregate->state_size, half = n_rows / 2;
 	NK_TRY(nk_buffer_new_zeroed(call->memory, 3 * size, &states, err));
 	for (int part = 0; part < 3; part++) {
-		NK_AUTO(nk_array) slice = NULL;
+		nk_array *slices[VALUES_MAX] = {0};
 		int64_t from = part == 1 ? half : 0, n = part == 0 ? half : part == 1 ? n_rows - half : n_rows;
 		NK_AUTO(nk_buffer) groups = NULL;
 		NK_TRY(nk_buffer_new(call->memory, (n + 1) * (int64_t)sizeof(uint32_t), &groups, err));
 		for (int64_t i = 0; i < n; i++)
 			((uint32_t *)groups->bytes)[i] = (uint32_t)part;
-		if (n_args > 0)
-			NK_TRY(nk_array_slice(call->memory, args[0], from, n, &slice, err));
+		for (int a = 0; a < n_args; a++)
+			NK_TRY(nk_array_slice(call->memory, args[a], from, n, &slices[a], err));
 		NK_TRY(
-			aggregate->update(call, states->bytes, (uint32_t *)groups->bytes, &slice, n, from, arena, err));
+			aggregate->update(call, states->bytes, (uint32_t *)groups->bytes, slices, n, from, arena, err));
+		for (int a = 0; a < n_args; a++)
+			nk_array_unref(slices[a]);
 	}
 	/* The later half first: order must not matter. */
 	NK_TRY(aggregate->merge(call, states->bytes + size, (uint32_t[]){0}, states->bytes, 1, arena, err));
