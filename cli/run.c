@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,6 +88,42 @@ void watch_interrupts(void)
 	sigaction(SIGINT, &action, NULL);
 }
 
+/* ---- Progress: one line of the terminal that errors go to ---- */
+
+enum { LINE_MOST = 160 };
+static bool has_shown;
+
+static bool on_progress(const nk_progress *progress, void *data)
+{
+	char line[LINE_MOST + 1];
+	struct winsize size;
+	(void)data;
+	if (progress->seconds < 1)
+		return true;
+	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+	nk_progress_line(progress, width < LINE_MOST ? width : LINE_MOST, line);
+	fprintf(stderr, "\r%s\x1b[K", line);
+	fflush(stderr);
+	has_shown = true;
+	return true;
+}
+
+static void erase_progress(void)
+{
+	if (has_shown)
+		fputs("\r\x1b[K", stderr);
+	has_shown = false;
+}
+
+static nk_query_options query_options(void)
+{
+	nk_query_options options = NK_OPTIONS(nk_query_options);
+	const char *wanted = getenv("NANUK_PROGRESS");
+	if (wanted && *wanted ? strcmp(wanted, "0") != 0 : isatty(STDERR_FILENO))
+		options.progress = on_progress;
+	return options;
+}
+
 /* Until end() Ctrl-C ends what this thread asks the library for. */
 static nk_status begin(nk_error *err)
 {
@@ -133,7 +170,9 @@ static double seconds(void)
 static nk_status show_plan(shell *self, nk_plan *plan, nk_error *err)
 {
 	char *text;
-	nk_status status = nk_plan_explain(plan, NULL, true, self->analyze, NULL, &text, err);
+	nk_query_options options = query_options();
+	nk_status status = nk_plan_explain(plan, NULL, true, self->analyze, &options, &text, err);
+	erase_progress();
 	if (status != NK_OK)
 		return status;
 	fputs(text, stdout);
@@ -150,10 +189,14 @@ static nk_status fail(nk_error *err, nk_status code, const char *what, const cha
 
 static nk_status write_result(shell *self, nk_plan *plan, nk_error *err)
 {
-	if (self->output && self->as == FORMAT_PARQUET)
-		return nk_plan_sink_parquet(plan, self->output, NULL, NULL, err);
 	nk_frame *frame = NULL;
-	nk_status status = nk_plan_collect(plan, NULL, &frame, err);
+	nk_query_options options = query_options();
+	bool is_file = self->output && self->as == FORMAT_PARQUET;
+	nk_status status = is_file ? nk_plan_sink_parquet(plan, self->output, NULL, &options, err)
+	                           : nk_plan_collect(plan, &options, &frame, err);
+	erase_progress();
+	if (is_file)
+		return status;
 	if (status != NK_OK)
 		return status;
 	/* Statements without an answer show nothing. */

@@ -435,6 +435,7 @@ typedef struct nk_join_options {
 } nk_join_options;
 
 typedef struct nk_query_options nk_query_options;
+typedef struct nk_progress nk_progress;
 
 /* Files, globs and directories. Reads footers only when asked for the schema. */
 NK_API nk_status nk_plan_scan_parquet(const char *const *paths, int n_paths,
@@ -550,6 +551,18 @@ NK_API void nk_cancellation_free(nk_cancellation *cancellation);
  * longer. The flag must live until then. */
 NK_API void nk_cancellation_watch(nk_cancellation *cancellation);
 
+/* How far a query has come. */
+struct nk_progress {
+	int64_t size;
+	double seconds;    /* since it began */
+	double fraction;   /* done, of 0 to 1; negative: unknown */
+	int step, n_steps; /* what runs one after another: which one, from 1 */
+	int64_t n_rows;    /* read from sources */
+	int64_t n_bytes;   /* of memory held */
+};
+/* One line of ASCII of at most `width` characters, for terminals: a bar, or a sign that turns. out has room for width + 1. */
+NK_API void nk_progress_line(const nk_progress *progress, int width, char *out);
+
 struct nk_query_options {
 	int64_t size;
 	nk_cancellation *cancellation; /* NULL: none */
@@ -557,6 +570,9 @@ struct nk_query_options {
 	                                * context's, negative: none */
 	double time_limit; /* seconds, after which it fails (NK_TIMEOUT); 0: the context's, negative: none */
 	uint32_t skip_optimizations; /* bits of NK_SKIP_ */
+	/* Called on the calling thread about ten times a second while the query runs; false ends it (NK_CANCELLED). NULL: never. */
+	bool (*progress)(const nk_progress *progress, void *data);
+	void *progress_data;
 };
 enum {
 	NK_SKIP_PREDICATE_PUSHDOWN = 1,

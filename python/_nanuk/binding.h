@@ -191,12 +191,17 @@ bool py_buffer_type_init(void);
 typedef struct py_run {
 	nk_cancellation *flag;
 	PyThreadState *thread;
+	bool has_shown; /* progress */
 } py_run;
 void py_run_begin(py_run *run);
 bool py_run_end(py_run *run, nk_status status);
+/* Before and after the loop, for queries that show their progress. */
+void py_run_query(py_run *run, nk_query_options *options);
+void py_run_ended(py_run *run);
+PyObject *py_set_progress(PyObject *module, PyObject *function);
 
 /* NULL with an exception. */
-nk_frame *py_collect(nk_plan *plan, const nk_query_options *options);
+nk_frame *py_collect(nk_plan *plan, nk_query_options *options);
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip);
 /* Bytes and seconds, or None. False with an exception. */
 bool py_limits(nk_query_options *options, PyObject *memory_limit, PyObject *time_limit);

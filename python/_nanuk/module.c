@@ -230,6 +230,9 @@ static PyMethodDef module_functions[] = {
 	{"categories", categories, METH_O, "The texts of a Categorical or Enum as a Series."},
 	{"dtype_supertype", dtype_supertype, METH_VARARGS, "The dtype that holds both."},
 	{"thread_count", thread_count, METH_NOARGS, "Threads that queries use."},
+	{"set_progress", py_set_progress, METH_O,
+     "What gets a line of text and the fraction done while queries run long, at last (None, 1.0); None: "
+     "nothing."},
 	{"set_context", py_set_context, METH_VARARGS,
      "Limits of memory, of memory in all and of time, and the spill folder; None each for the "
      "environment's."},

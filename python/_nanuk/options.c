@@ -108,10 +108,12 @@ PyObject *py_sink(PyObject *args, const py_option *known, size_t n_known, void *
 	if (good) {
 		py_run run;
 		nk_query_options query = NK_OPTIONS(nk_query_options);
+		py_run_query(&run, &query);
 		do {
 			py_run_begin(&run);
 			status = sink(plan, path, options, &query, &err);
 		} while (py_run_end(&run, status));
+		py_run_ended(&run);
 	}
 	py_texts_release(&own);
 	if (!good)

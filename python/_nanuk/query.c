@@ -66,7 +66,7 @@ static bool watch_again(nk_status status)
 	watch.is_raised = 0;
 	nk_cancellation_free(watch.flag);
 	watch.flag = NULL;
-	return status == NK_CANCELLED && PyErr_CheckSignals() == 0;
+	return status == NK_CANCELLED && !PyErr_Occurred() && PyErr_CheckSignals() == 0;
 }
 
 void py_run_begin(py_run *run)
@@ -82,16 +82,87 @@ bool py_run_end(py_run *run, nk_status status)
 	return watch_again(status);
 }
 
-nk_frame *py_collect(nk_plan *plan, const nk_query_options *options)
+/* NULL: nobody wants to know. Who does is found out when a query first runs long. */
+static PyObject *progress_function;
+static bool is_progress_decided;
+
+PyObject *py_set_progress(PyObject *module, PyObject *function)
+{
+	(void)module;
+	bool is_off = function == Py_None;
+	if (!is_off)
+		Py_INCREF(function);
+	py_replace(&progress_function, is_off ? NULL : function);
+	is_progress_decided = true;
+	Py_RETURN_NONE;
+}
+
+enum { LINE_WIDTH = 160 };
+static const double QUIET_SECONDS = 1;
+
+static bool decide(void)
+{
+	PyObject *package = PyImport_ImportModule("nanuk.progress");
+	PyObject *made = package ? PyObject_CallMethod(package, "switch", "O", Py_None) : NULL;
+	Py_XDECREF(package);
+	Py_XDECREF(made);
+	return made != NULL;
+}
+
+/* Without the GIL. The exception of a function that fails, or of Ctrl-C in it, is that of the query. */
+static bool on_progress(const nk_progress *progress, void *data)
+{
+	py_run *run = data;
+	if (progress->seconds < QUIET_SECONDS)
+		return true;
+	char line[LINE_WIDTH + 1];
+	nk_progress_line(progress, LINE_WIDTH, line);
+	PyGILState_STATE state = PyGILState_Ensure();
+	bool good = is_progress_decided || decide();
+	if (good && progress_function) {
+		PyObject *made = PyObject_CallFunction(progress_function, "sd", line, progress->fraction);
+		good = made != NULL;
+		Py_XDECREF(made);
+		run->has_shown = true;
+	}
+	PyGILState_Release(state);
+	return good;
+}
+
+void py_run_query(py_run *run, nk_query_options *options)
+{
+	run->has_shown = false;
+	if ((progress_function || !is_progress_decided) && watch.depth == 0 && is_main_thread()) {
+		options->progress = on_progress;
+		options->progress_data = run;
+	}
+}
+
+void py_run_ended(py_run *run)
+{
+	if (!run->has_shown || !progress_function)
+		return;
+	PyObject *type, *value, *traceback;
+	PyErr_Fetch(&type, &value, &traceback);
+	PyObject *made = PyObject_CallFunction(progress_function, "zd", NULL, 1.0);
+	if (!made)
+		PyErr_Clear();
+	Py_XDECREF(made);
+	PyErr_Restore(type, value, traceback);
+}
+
+nk_frame *py_collect(nk_plan *plan, nk_query_options *options)
 {
 	nk_error err;
 	nk_frame *frame = NULL;
 	nk_status status;
 	py_run run;
+	py_run_query(&run, options);
 	do {
 		py_run_begin(&run);
 		status = nk_plan_collect(plan, options, &frame, &err);
 	} while (py_run_end(&run, status));
+	py_run_ended(&run);
 	if (status != NK_OK)
 		py_raise(&err);
 	return frame;

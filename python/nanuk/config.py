@@ -41,6 +41,7 @@ _DIRECT = {
     "set_total_memory_limit": None,
     "set_time_limit": None,
     "set_spill_folder": None,
+    "set_progress": None,
 }
 # Options of _DIRECT that the library keeps too, in the order of its arguments.
 _LIMITS = ("set_memory_limit", "set_total_memory_limit", "set_time_limit", "set_spill_folder")
@@ -68,6 +69,9 @@ def _set_limit(option: str, value) -> None:
 
 
 def _apply_limits() -> None:
+    from nanuk.progress import switch
+
+    switch(_direct["set_progress"])
     _nanuk.set_context(*(_direct[name] for name in _LIMITS))
 
 
@@ -520,6 +524,19 @@ class Config:
         Raises FileNotFoundError when there is no such folder.
         """
         _set_limit("set_spill_folder", None if path is None else os.path.abspath(os.fspath(path)))
+        return cls
+
+    @classmethod
+    def set_progress(cls, active: bool | None = None) -> type[Config]:
+        """Show how far queries have come that run for more than a second, on standard error or in the notebook.
+
+        None, the default: where standard error is a terminal and in notebooks, unless NANUK_PROGRESS is 0; 1 stands for
+        everywhere.
+        """
+        from nanuk.progress import switch
+
+        _direct["set_progress"] = active
+        switch(active)
         return cls
 
 

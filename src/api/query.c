@@ -46,6 +46,9 @@ typedef struct prepared {
 	const nk_context *context;
 	nk_watch watch;
 	char *spill_folder;
+	int64_t ns_begun;
+	bool (*progress)(const nk_progress *progress, void *data);
+	void *progress_data;
 	nk_memory *memory;
 	nk_query *query;
 	nk_run run;
@@ -57,6 +60,20 @@ static void prepared_release(prepared *p)
 	nk_memory_unref(p->memory);
 	free(p->spill_folder);
 	nk_watch_leave(&p->watch);
+}
+
+static void pass_progress(void *data, const nk_pipelines_progress *now)
+{
+	prepared *p = data;
+	nk_progress progress = {.size = sizeof progress,
+	                        .seconds = (double)(nk_now_ns() - p->ns_begun) * 1e-9,
+	                        .fraction = now->fraction,
+	                        .step = now->step,
+	                        .n_steps = now->n_steps,
+	                        .n_rows = now->n_rows,
+	                        .n_bytes = nk_memory_used(p->memory)};
+	if (!p->progress(&progress, p->progress_data))
+		__atomic_store_n(&p->watch.ended, 1, __ATOMIC_RELAXED);
 }
 
 static void watch_init(nk_watch *watch, const nk_query_options *options, double limit)
@@ -81,6 +98,9 @@ static nk_status prepare(prepared *p, nk_plan *plan, const nk_query_options *giv
 	if (known == NK_OK)
 		known = nk__context_settings(&settings, &p->spill_folder, err);
 	watch_init(&p->watch, options, settings.time_limit);
+	p->ns_begun = nk_now_ns();
+	p->progress = options->progress;
+	p->progress_data = options->progress_data;
 	nk_watch_enter(&p->watch);
 	NK_TRY(known);
 	int64_t limit = options->memory_limit ? options->memory_limit : settings.memory_limit;
@@ -96,7 +116,10 @@ static nk_status prepare(prepared *p, nk_plan *plan, const nk_query_options *giv
 	                  .memory = p->memory,
 	                  .batch_rows = p->context->batch_rows,
 	                  .force_spill = p->context->force_spill,
-	                  .spill_folder = p->spill_folder};
+	                  .spill_folder = p->spill_folder,
+	                  .progress = options->progress ? pass_progress : NULL,
+	                  .data = p,
+	                  .watch = &p->watch};
 	return NK_OK;
 }
 

@@ -3,7 +3,11 @@
 
 _Thread_local nk_watch *nk__watch;
 
-static bool is_raised(const nk_watch *at) { return at->flag && __atomic_load_n(at->flag, __ATOMIC_RELAXED); }
+static bool is_raised(const nk_watch *at)
+{
+	return (at->flag && __atomic_load_n(at->flag, __ATOMIC_RELAXED)) ||
+	       __atomic_load_n(&at->ended, __ATOMIC_RELAXED);
+}
 
 static bool is_late(const nk_watch *at) { return at->deadline && nk_now_coarse_ns() > at->deadline; }
 
@@ -21,7 +25,7 @@ void nk_watch_tick(void)
 
 bool nk__watch_stopped(nk_watch *watch)
 {
-	if (watch->tick)
+	if (watch->tick && (++watch->n_asked & 3) == 0)
 		nk_watch_tick();
 	for (const nk_watch *at = watch; at; at = at->outer)
 		if (is_raised(at) || is_late(at))

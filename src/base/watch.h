@@ -16,9 +16,11 @@ typedef struct nk_watch {
 	const int *flag;          /* atomic; not zero: NK_CANCELLED. NULL: none */
 	int64_t deadline;         /* nk_now_ns() after which all fails with NK_TIMEOUT; 0: none */
 	double seconds;           /* that the deadline gave, for the message */
+	int ended;                /* atomic; as if a flag of its own were raised */
 	void (*tick)(void *data); /* NULL: none */
 	void *data;
 	int64_t next_tick; /* coarse nanoseconds */
+	unsigned n_asked;  /* the clock is read every few times */
 } nk_watch;
 
 enum { NK_TICK_NS = 100000000 };

@@ -15,17 +15,39 @@ typedef struct execution {
 	nk_lowering lowering;
 	nk_pipeline *last;
 	const nk_dtype **dtypes;
+	const nk_run *run;
+	double fraction;               /* that was reported: it never falls */
+	int64_t n_written, n_to_write; /* rows of a sink */
 } execution;
+
+static void report(void *data)
+{
+	execution *self = data;
+	nk_pipelines_progress now;
+	nk_pipelines_progress_read(&self->lowering.pipelines, &now);
+	if (self->n_to_write > 0) { /* writing is half of it */
+		now.fraction = .5 + (double)self->n_written / (double)self->n_to_write / 2;
+		now.step = ++now.n_steps;
+	} else if (self->n_to_write < 0) {
+		now.fraction = now.fraction < 0 ? now.fraction : now.fraction / 2;
+		now.n_steps++;
+	}
+	self->fraction = NK_MAX(self->fraction, now.fraction);
+	now.fraction = now.fraction < 0 ? now.fraction : self->fraction;
+	self->run->progress(self->run->data, &now);
+}
 
 static void execution_release(execution *run)
 {
+	if (run->run && run->run->watch)
+		run->run->watch->tick = NULL;
 	nk_arena_free(run->arena);
 	nk_task_group_free(run->exec.tasks);
 }
 
 static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk_error *err)
 {
-	*self = (execution){.arena = nk_arena_new(run->memory)};
+	*self = (execution){.arena = nk_arena_new(run->memory), .run = run};
 	if (!self->arena)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory to run a query");
 	int64_t batch_rows = run->batch_rows > 0 ? run->batch_rows : DEFAULT_BATCH_ROWS;
@@ -42,6 +64,11 @@ static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk
 	self->lowering = (nk_lowering){
 		.query = query, .exec = &self->exec, .pipelines = {.arena = self->arena, .exec = &self->exec}};
 	NK_TRY(nk_lower(&self->lowering, &self->last, err));
+	if (run->progress) {
+		run->watch->data = self;
+		run->watch->next_tick = nk_now_coarse_ns() + NK_TICK_NS;
+		run->watch->tick = report;
+	}
 	NK_TRY(NK_ARENA_NEW(self->arena, &self->dtypes, query->n_columns + 1, err));
 	for (int i = 0; i < query->n_columns; i++)
 		self->dtypes[i] = nk_binder_column(query->binder, query->root->columns[i])->dtype;
@@ -100,6 +127,7 @@ nk_status nk_execute(nk_query *query, const nk_run *run, nk_frame **out, nk_erro
 /* Batches reach the sink in row order: collected first, then written. */
 static nk_status run_to_sink(execution *self, nk_query *query, nk_sink *sink, nk_error *err)
 {
+	self->n_to_write = -1;
 	nk_collection *collection;
 	NK_TRY(nk_collection_new(&self->exec, self->dtypes, query->n_columns, -1, &collection, err));
 	NK_TRY(nk_arena_defer(self->arena, collection_release, collection, err));
@@ -111,6 +139,7 @@ static nk_status run_to_sink(execution *self, nk_query *query, nk_sink *sink, nk
 	NK_TRY(sink->ops->open(sink, schema, self->exec.memory, err));
 	nk_stream *stream;
 	NK_TRY(nk_collection_stream(collection, 0, -1, false, 0, &stream, err));
+	self->n_to_write = NK_MAX(nk_collection_n_rows(collection), (int64_t)1);
 	nk_status status = stream->ops->start(stream, err);
 	while (status == NK_OK) {
 		nk_batch *batch = NULL;
@@ -118,6 +147,7 @@ static nk_status run_to_sink(execution *self, nk_query *query, nk_sink *sink, nk
 		if (status != NK_OK || !batch)
 			break;
 		status = sink->ops->write(sink, batch, err);
+		self->n_written += batch->n_rows;
 		nk_batch_free(batch);
 		if (status == NK_OK)
 			status = nk_watch_check(err);

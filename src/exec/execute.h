@@ -4,7 +4,7 @@
 #define NK_EXEC_EXECUTE_H
 
 #include "columnar/frame.h"
-#include "exec/operator.h"
+#include "exec/pipeline.h"
 #include "plan/rel.h"
 #include "plan/sink.h"
 
@@ -13,6 +13,10 @@ typedef struct nk_run {
 	nk_memory *memory;
 	int64_t batch_rows; /* 0: the default */
 	bool force_spill;
+	/* Called on the calling thread every so often, while `watch`, the thread's own, is asked; NULL: never. */
+	void (*progress)(void *data, const nk_pipelines_progress *progress);
+	void *data;
+	nk_watch *watch;
 	const char *spill_folder;
 } nk_run;
 

@@ -38,8 +38,9 @@ struct nk_stream {
 	const nk_stream_ops *ops;
 	/* Rows that are still to come, for deciding how many workers to use; -1: unknown. */
 	int64_t n_rows_hint;
-	bool ordered;          /* sequences ascend in row order and cover it */
-	nk_counters *counters; /* of the node; NULL: none */
+	bool ordered;                 /* sequences ascend in row order and cover it */
+	nk_counters *counters;        /* of the node; NULL: none */
+	const nk_scan_counters *scan; /* of a scan; NULL: it is none */
 };
 
 /* The receiving end: a step or a sink. */

@@ -233,11 +233,90 @@ nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
 	const nk_exec *exec = all->exec;
 	for (nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next) {
 		int64_t n_morsels = 0;
-		for (nk_head *head = pipeline->heads; head; head = head->next)
+		all->running = pipeline;
+		for (nk_head *head = pipeline->heads; head; head = head->next) {
+			all->running_head = head;
 			if (!head->is_needed || head->is_needed(head->data))
 				NK_TRY(run_head(exec, pipeline, head, &n_morsels, err));
+		}
+		all->running_head = NULL;
 		for (int r = 0; r < pipeline->n_receivers; r++)
 			NK_TRY(end_receiver(exec, pipeline->receivers[r], r == pipeline->n_receivers - 1, err));
 	}
+	all->running = NULL;
 	return NK_OK;
+}
+
+/* ---- Progress ---- */
+
+/* Rows stand for work. What a breaker will yield is not known before it has been filled; what an unknown scan reads is
+ * learnt from its bytes. */
+static const double UNKNOWN_SCAN_ROWS = 1e6, UNKNOWN_SHARE = .25, FINISHING_SHARE = .2;
+
+static double head_rows(const nk_head *head, double largest_scan)
+{
+	if (head->stream->n_rows_hint >= 0)
+		return (double)head->stream->n_rows_hint + 1;
+	return head->stream->scan ? UNKNOWN_SCAN_ROWS : largest_scan * UNKNOWN_SHARE;
+}
+
+/* Negative: unknown. */
+static double head_fraction(const nk_head *head)
+{
+	const nk_stream *stream = head->stream;
+	int64_t n_done = 0, n_total = stream->n_rows_hint;
+	if (!stream->scan) {
+		n_done = stream->counters ? stream->counters->n_rows_out : 0;
+	} else if (n_total >= 0) {
+		n_done = stream->scan->n_rows_scanned + stream->scan->n_rows_pruned;
+	} else {
+		n_done = stream->scan->n_bytes_read;
+		n_total = NK_MAX(stream->scan->n_bytes_file, stream->scan->n_bytes_decompressed);
+	}
+	if (n_total <= 0)
+		return n_total == 0 && !stream->scan ? 1 : -1;
+	return n_done >= n_total ? 1 : (double)n_done / (double)n_total;
+}
+
+static double pipeline_rows(const nk_pipeline *pipeline, double largest_scan)
+{
+	double n_rows = 0;
+	for (const nk_head *head = pipeline->heads; head; head = head->next)
+		n_rows += head_rows(head, largest_scan);
+	return n_rows;
+}
+
+void nk_pipelines_progress_read(const nk_pipelines *all, nk_pipelines_progress *out)
+{
+	*out = (nk_pipelines_progress){0};
+	double largest_scan = 1, total = 0, done = 0;
+	for (const nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next)
+		for (const nk_head *head = pipeline->heads; head; head = head->next)
+			if (head->stream->scan) {
+				largest_scan = NK_MAX(largest_scan, head_rows(head, 0));
+				out->n_rows += head->stream->scan->n_rows_scanned;
+			}
+	bool is_past = true, is_unknown = false;
+	for (const nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next) {
+		double n_rows = pipeline_rows(pipeline, largest_scan), n_past = n_rows;
+		total += n_rows;
+		out->n_steps++;
+		if (is_past && pipeline == all->running) {
+			n_past = 0;
+			for (const nk_head *head = pipeline->heads; head && head != all->running_head; head = head->next)
+				n_past += head_rows(head, largest_scan);
+			double fraction = all->running_head ? head_fraction(all->running_head) : 0;
+			is_unknown = fraction < 0;
+			if (all->running_head)
+				n_past += fraction * head_rows(all->running_head, largest_scan);
+			n_past *= 1 - FINISHING_SHARE;
+			out->step = out->n_steps;
+		}
+		if (is_past)
+			done += n_past;
+		is_past &= pipeline != all->running;
+	}
+	if (is_past) /* all have run */
+		out->step = out->n_steps;
+	out->fraction = is_unknown ? -1 : total > 0 ? NK_MIN(done / total, 1.0) : 1;
 }

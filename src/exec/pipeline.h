@@ -33,8 +33,18 @@ typedef struct nk_pipeline {
 typedef struct nk_pipelines {
 	nk_arena *arena;
 	const nk_exec *exec;
-	nk_pipeline *first, *last; /* closed */
+	nk_pipeline *first, *last;   /* closed */
+	const nk_pipeline *running;  /* NULL: none yet, or none any more */
+	const nk_head *running_head; /* NULL: the heads have ended, and what they filled is being finished */
 } nk_pipelines;
+
+/* How far a run has come, read by the thread that runs it. */
+typedef struct nk_pipelines_progress {
+	double fraction;   /* of 0 to 1; negative: unknown */
+	int step, n_steps; /* the pipeline that runs, from 1 */
+	int64_t n_rows;    /* read from sources */
+} nk_pipelines_progress;
+void nk_pipelines_progress_read(const nk_pipelines *all, nk_pipelines_progress *out);
 
 /* Takes over the stream: freed when the arena is. */
 NK_MUST_CHECK nk_status nk_pipeline_open(nk_pipelines *all, nk_stream *stream, nk_pipeline **out,

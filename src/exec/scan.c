@@ -173,7 +173,11 @@ nk_status nk_scan_stream_new(nk_query *query, const nk_exec *exec, const nk_rel 
 {
 	scan_stream *self;
 	NK_TRY(NK_ARENA_NEW(query->arena, &self, 1, err));
-	self->stream = (nk_stream){.ops = &ops, .n_rows_hint = -1, .ordered = true, .counters = rel->counters};
+	self->stream = (nk_stream){.ops = &ops,
+	                           .n_rows_hint = -1,
+	                           .ordered = true,
+	                           .counters = rel->counters,
+	                           .scan = rel->scan.scan_counters};
 	self->query = query;
 	self->exec = exec;
 	self->rel = rel;

@@ -16,7 +16,7 @@ typedef struct nk_scan_counters {
 	int64_t n_bytes_decompressed; /* after decompression */
 	int64_t n_groups, n_groups_pruned;
 	int64_t n_pages, n_pages_pruned;
-	int64_t n_rows_scanned, n_rows_out;
+	int64_t n_rows_scanned, n_rows_pruned, n_rows_out; /* pruned: of groups alone */
 	int64_t ns_wait, ns_decompress, ns_decode, ns_filter;
 } nk_scan_counters;
 

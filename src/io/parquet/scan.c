@@ -196,6 +196,7 @@ static nk_status hand_out(parquet_scan *scan, worker *w, nk_error *err)
 			scan->row += file_rows(file);
 			nk_count(&counters->n_groups, file->metadata->n_groups);
 			nk_count(&counters->n_groups_pruned, file->metadata->n_groups);
+			nk_count(&counters->n_rows_pruned, file_rows(file));
 			scan->group = file->metadata->n_groups;
 			continue;
 		}
@@ -209,6 +210,7 @@ static nk_status hand_out(parquet_scan *scan, worker *w, nk_error *err)
 		nk_count(&counters->n_groups, 1);
 		if (!nk__group_may_pass(file, group, &scan->request)) {
 			nk_count(&counters->n_groups_pruned, 1);
+			nk_count(&counters->n_rows_pruned, range.end - range.start);
 			continue;
 		}
 		nk_count(&counters->n_bytes_wanted, wanted_bytes(scan, file, group));
