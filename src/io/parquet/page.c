@@ -143,6 +143,11 @@ static nk_status load_dictionary(nk_column_reader *reader, const uint8_t *bytes,
 		return nk_fail(err, NK_COMPUTE, "corrupt chunk: a second dictionary page");
 	if (plan->conversion == NK_CONVERT_BOOLEAN)
 		return nk_fail(err, NK_COMPUTE, "corrupt chunk: a dictionary of booleans");
+	if (plan->conversion == NK_CONVERT_NULL) {
+		reader->n_dictionary = 0;
+		reader->has_dictionary = true;
+		return NK_OK;
+	}
 	page_body body = {reader->dictionary_raw.bytes, header->n_bytes_uncompressed, NULL, 0};
 	if (!reader->is_unpacked)
 		NK_TRY(read_body(reader, bytes, header, reader->codec, 0, &reader->dictionary_raw, &body, err));
