@@ -65,12 +65,12 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-	{"n", 0, 0, 0},   {"b", 0, 2, 0},       {"c", 1, 2, 0},         {"C", 1, 2, 0},   {"s", 2, 2, 0},
-	{"i", 4, 2, 0},   {"I", 4, 2, 0},       {"l", 8, 2, 0},         {"L", 8, 2, 0},   {"e", 2, 2, 0},
-	{"f", 4, 2, 0},   {"g", 8, 2, 0},       {"u", -4, 3, 0},        {"U", -8, 3, 0},  {"z", -4, 3, 0},
-	{"vu", 16, 4, 0}, {"vz", 16, 4, 0},     {"w:3", 3, 2, 0},       {"tdD", 4, 2, 0}, {"tdm", 8, 2, 0},
-	{"ttn", 8, 2, 0}, {"tsu:UTC", 8, 2, 0}, {"tDn", 8, 2, 0},       {"+l", -4, 2, 1}, {"+L", -8, 2, 1},
-	{"+w:2", 0, 1, 1}, {"+s", 0, 1, 2},     {"d:10,2", 16, 2, 0},   {"d:40,2", 16, 2, 0}, {"+m", -4, 2, 1},
+	{"n", 0, 0, 0},    {"b", 0, 2, 0},       {"c", 1, 2, 0},       {"C", 1, 2, 0},       {"s", 2, 2, 0},
+	{"i", 4, 2, 0},    {"I", 4, 2, 0},       {"l", 8, 2, 0},       {"L", 8, 2, 0},       {"e", 2, 2, 0},
+	{"f", 4, 2, 0},    {"g", 8, 2, 0},       {"u", -4, 3, 0},      {"U", -8, 3, 0},      {"z", -4, 3, 0},
+	{"vu", 16, 4, 0},  {"vz", 16, 4, 0},     {"w:3", 3, 2, 0},     {"tdD", 4, 2, 0},     {"tdm", 8, 2, 0},
+	{"ttn", 8, 2, 0},  {"tsu:UTC", 8, 2, 0}, {"tDn", 8, 2, 0},     {"+l", -4, 2, 1},     {"+L", -8, 2, 1},
+	{"+w:2", 0, 1, 1}, {"+s", 0, 1, 2},      {"d:10,2", 16, 2, 0}, {"d:40,2", 16, 2, 0}, {"+m", -4, 2, 1},
 };
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds, ITEMS_MAX = 24, SLACK = 64 };
@@ -116,7 +116,9 @@ static void make(input *in, int depth, int64_t n_rows, struct ArrowSchema *schem
 	                               .private_data = types};
 	*array = (struct ArrowArray){.length = n_rows,
 	                             .offset = offset,
-	                             .null_count = flags & 4 ? -1 : flags & 8 ? next_byte(in) % 9 : 0,
+	                             .null_count = flags & 4   ? -1
+	                                           : flags & 8 ? next_byte(in) % 9
+	                                                       : 0,
 	                             .n_buffers = of->n_buffers,
 	                             .buffers = data->buffers,
 	                             .n_children = of->n_children,
