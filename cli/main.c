@@ -22,7 +22,7 @@ static const char usage[] =
 	"  -o, --output FILE     write the answer of the last statement to a file\n"
 	"  -n, --rows N          rows that a box shows at most, 0 for all (40 at a terminal, else all)\n"
 	"      --explain         show the plan instead of running it\n"
-	"      --analyze         run it, and show what every step did\n"
+	"      --analyze         run it, and show what bound it and what every step did\n"
 	"      --timer           how long statements take, on standard error\n"
 	"  -h, --help\n"
 	"      --version\n"

@@ -171,7 +171,8 @@ static nk_status show_plan(shell *self, nk_plan *plan, nk_error *err)
 {
 	char *text;
 	nk_query_options options = query_options();
-	nk_status status = nk_plan_explain(plan, NULL, true, self->analyze, &options, &text, err);
+	nk_status status = self->analyze ? nk_plan_analyze(plan, &options, NULL, &text, err)
+	                                 : nk_plan_explain(plan, NULL, true, false, &options, &text, err);
 	erase_progress();
 	if (status != NK_OK)
 		return status;

@@ -591,6 +591,10 @@ NK_API nk_status nk_plan_collect_schema(nk_plan *plan, nk_frame **out, nk_error 
 /* format: "text" or "dot"; analyze: run it and show what happened. */
 NK_API nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, bool analyze,
                                  const nk_query_options *options, char **out, nk_error *err);
+/* Runs the plan and says what that was bound by and what would make it faster: *json for programs, *text for people (either may
+ * be NULL), both to be freed with nk_text_free. */
+NK_API nk_status nk_plan_analyze(nk_plan *plan, const nk_query_options *options, char **json, char **text,
+                                 nk_error *err);
 
 typedef struct nk_sink_parquet_options {
 	int64_t size;

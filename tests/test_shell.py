@@ -231,5 +231,6 @@ def test_end_of_input_ends_a_session_and_history_is_kept(tmp_path):
     session.expect("as kept;")
     session.send("\n")
     session.expect("│ 1")
+    session.expect("nanuk> ")
     session.send("\x04")
     assert session.end() == 0

@@ -203,6 +203,7 @@ PyObject *py_set_progress(PyObject *module, PyObject *function);
 /* NULL with an exception. */
 nk_frame *py_collect(nk_plan *plan, nk_query_options *options);
 char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze, uint32_t skip);
+PyObject *py_analyze(nk_plan *plan, nk_query_options *options); /* JSON and text */
 /* Bytes and seconds, or None. False with an exception. */
 bool py_limits(nk_query_options *options, PyObject *memory_limit, PyObject *time_limit);
 PyObject *py_set_context(PyObject *module, PyObject *args);

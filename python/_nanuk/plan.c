@@ -313,6 +313,18 @@ static PyObject *plan_explain(PyObject *self, PyObject *args)
 	return text ? py_text(text) : NULL;
 }
 
+static PyObject *plan_analyze(PyObject *self, PyObject *args)
+{
+	unsigned skip = 0;
+	PyObject *memory_limit, *time_limit;
+	nk_plan *plan = handle_of(self);
+	if (!plan || !PyArg_ParseTuple(args, "IOO", &skip, &memory_limit, &time_limit))
+		return NULL;
+	nk_query_options options = NK_OPTIONS(nk_query_options);
+	options.skip_optimizations = skip;
+	return py_limits(&options, memory_limit, time_limit) ? py_analyze(plan, &options) : NULL;
+}
+
 static PyObject *plan_serialise(PyObject *self, PyObject *unused)
 {
 	(void)unused;
@@ -365,6 +377,7 @@ static PyMethodDef plan_methods[] = {
 	{"_collect", plan_collect, METH_VARARGS, "skipped optimisations, limits of memory and time"},
 	{"_empty", plan_empty, METH_NOARGS, "A frame without rows, of the result's schema."},
 	{"_explain", plan_explain, METH_VARARGS, "format, optimized, analyze, skipped optimisations"},
+	{"_analyze", plan_analyze, METH_VARARGS, "skipped optimisations, limits of memory and time"},
 	{"_serialise", plan_serialise, METH_NOARGS, NULL},
 	{"_set", plan_set, METH_O, NULL},
 	{NULL, NULL, 0, NULL},

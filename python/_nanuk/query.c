@@ -185,6 +185,26 @@ char *py_explain(nk_plan *plan, const char *format, bool optimized, bool analyze
 	return text;
 }
 
+PyObject *py_analyze(nk_plan *plan, nk_query_options *options)
+{
+	nk_error err;
+	char *json = NULL, *text = NULL;
+	nk_status status;
+	py_run run;
+	py_run_query(&run, options);
+	do {
+		py_run_begin(&run);
+		status = nk_plan_analyze(plan, options, &json, &text, &err);
+	} while (py_run_end(&run, status));
+	py_run_ended(&run);
+	if (status != NK_OK)
+		return py_raise(&err);
+	PyObject *pair = Py_BuildValue("(ss)", json, text);
+	nk_text_free(json);
+	nk_text_free(text);
+	return pair;
+}
+
 static double seconds_of(PyObject *value)
 {
 	double seconds = value == Py_None ? 0 : PyFloat_AsDouble(value);

@@ -224,6 +224,16 @@ class LazyFrame(_nanuk.Plan):
             raise ValueError(msg)
         return self._explain("dot" if format == "dot" else "text", optimized, analyze, optimizations._skip)
 
+    def analyze(self, *, optimizations: QueryOptFlags = DEFAULT_QUERY_OPT_FLAGS, memory_limit: int | None = None,
+                time_limit: float | None = None):  # fmt: skip
+        """Run the query and tell what it was bound by, what was read and left out, and what would make it faster.
+
+        Printed it is text; `to_dict()` has the numbers. Raises what `collect` raises.
+        """
+        from nanuk.analysis import Analysis
+
+        return Analysis(*self._analyze(optimizations._skip, memory_limit, time_limit))
+
     def sink_parquet(
         self, path, *, compression: str | None = "zstd", compression_level: int | None = None, statistics=True,
         row_group_size: int | None = None, data_page_size: int | None = None, maintain_order: bool = True,

@@ -286,25 +286,12 @@ nk_expr *nk_expr_input(const nk_expr *expr, int i) { return expr->args[i]; }
 
 /* ---- the registry ---- */
 
-static void json_string(nk_text *out, const char *text)
-{
-	nk_text_append_char(out, '"');
-	for (const char *at = text ? text : ""; *at; at++)
-		if (*at == '"' || *at == '\\')
-			nk_text_format(out, "\\%c", *at);
-		else if ((unsigned char)*at < 0x20)
-			nk_text_format(out, "\\u%04x", *at);
-		else
-			nk_text_append_char(out, *at);
-	nk_text_append_char(out, '"');
-}
-
 static void json_option(nk_text *out, const nk_option_spec *spec)
 {
 	static const char *const kinds[] = {"bool", "int", "float", "string", "dtype", "function"};
 	const nk_option *fallback = &spec->fallback;
 	nk_text_append_string(out, "{\"name\": ");
-	json_string(out, spec->name);
+	nk_text_append_json(out, spec->name);
 	nk_text_format(out, ", \"kind\": \"%s\", \"default\": ", kinds[fallback->kind]);
 	switch (fallback->kind) {
 	case NK_OPTION_BOOL: nk_text_append_string(out, fallback->boolean ? "true" : "false"); break;
@@ -312,7 +299,7 @@ static void json_option(nk_text *out, const nk_option_spec *spec)
 	case NK_OPTION_FLOAT: nk_text_format(out, "%.17g", fallback->floating); break;
 	case NK_OPTION_STRING:
 		if (fallback->string)
-			json_string(out, fallback->string);
+			nk_text_append_json(out, fallback->string);
 		else
 			nk_text_append_string(out, "null");
 		break;
@@ -331,9 +318,9 @@ nk_status nk_functions(char **out, nk_error *err)
 	for (int i = 0; i < nk_func_count(); i++) {
 		const nk_func *func = nk_func_at(i);
 		nk_text_append_string(&text, i ? ",\n {\"name\": " : "\n {\"name\": ");
-		json_string(&text, func->name);
+		nk_text_append_json(&text, func->name);
 		nk_text_append_string(&text, ", \"args\": ");
-		json_string(&text, func->args);
+		nk_text_append_json(&text, func->args);
 		nk_text_format(
 			&text,
 			", \"min_args\": %d, \"max_args\": %d, \"height\": \"%s\", \"fallible\": %s, \"options\": [",
@@ -343,9 +330,9 @@ nk_status nk_functions(char **out, nk_error *err)
 			json_option(&text, &func->options[o]);
 		}
 		nk_text_append_string(&text, "], \"doc\": ");
-		json_string(&text, func->doc);
+		nk_text_append_json(&text, func->doc);
 		nk_text_append_string(&text, ", \"example\": ");
-		json_string(&text, func->example);
+		nk_text_append_json(&text, func->example);
 		nk_text_append_char(&text, '}');
 	}
 	nk_text_append_string(&text, "\n]\n");

@@ -1,6 +1,7 @@
 /* Where the layers meet: a plan is bound, optimised, executed. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "api/context.h"
 #include "base/watch.h"
@@ -179,6 +180,47 @@ nk_status nk_plan_explain(nk_plan *plan, const char *format, bool optimized, boo
 	}
 	if (status == NK_OK)
 		*out = NK_STEAL(text.bytes);
+	prepared_release(&p);
+	return status;
+}
+
+static double cpu_seconds(void) { return (double)nk__clock_ns(CLOCK_PROCESS_CPUTIME_ID) * 1e-9; }
+
+static int64_t bytes_from_storage(void)
+{
+	struct rusage used;
+	return getrusage(RUSAGE_SELF, &used) == 0 ? (int64_t)used.ru_inblock * 512 : 0;
+}
+
+nk_status nk_plan_analyze(nk_plan *plan, const nk_query_options *options, char **json, char **text,
+                          nk_error *err)
+{
+	prepared p;
+	double cpu_before = cpu_seconds();
+	int64_t storage_before = bytes_from_storage();
+	nk_frame *frame = NULL;
+	NK_TEXT(for_programs);
+	NK_TEXT(for_people);
+	nk_status status = prepare(&p, plan, options, true, err);
+	if (status == NK_OK)
+		status = nk_execute(p.query, &p.run, &frame, err);
+	if (status == NK_OK) {
+		nk_run_facts facts = {.seconds = (double)(nk_now_ns() - p.ns_begun) * 1e-9,
+		                      .cpu_seconds = cpu_seconds() - cpu_before,
+		                      .n_threads = nk_pool_n_threads(p.context->pool),
+		                      .n_bytes_storage = bytes_from_storage() - storage_before,
+		                      .n_bytes_peak = nk_memory_peak(p.memory),
+		                      .n_bytes_limit = nk_memory_limit(p.memory)};
+		nk_query_analyze(p.query, &facts, &for_programs, &for_people);
+		status = nk_text_finish(&for_programs, err);
+	}
+	if (status == NK_OK)
+		status = nk_text_finish(&for_people, err);
+	if (status == NK_OK && json)
+		*json = NK_STEAL(for_programs.bytes);
+	if (status == NK_OK && text)
+		*text = NK_STEAL(for_people.bytes);
+	nk_frame_unref(frame);
 	prepared_release(&p);
 	return status;
 }

@@ -38,10 +38,8 @@ struct nk_pool {
 	int n_threads, n_started;
 	pid_t pid;
 	bool closing;
-	pthread_t threads[64];
+	pthread_t threads[NK_WORKERS_MAX];
 };
-
-enum { MAX_THREADS = 64 };
 
 static void locks_init(nk_pool *pool)
 {
@@ -60,7 +58,7 @@ nk_pool *nk_pool_new(int n_threads)
 	if (!pool)
 		return NULL;
 	locks_init(pool);
-	pool->n_threads = n_threads < 1 ? 1 : n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
+	pool->n_threads = n_threads < 1 ? 1 : n_threads > NK_WORKERS_MAX ? NK_WORKERS_MAX : n_threads;
 	pool->pid = getpid();
 	return pool;
 }

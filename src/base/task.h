@@ -8,6 +8,8 @@
 
 #include "base/status.h"
 
+enum { NK_WORKERS_MAX = 64 };
+
 typedef struct nk_pool nk_pool;
 typedef struct nk_task_group nk_task_group;
 

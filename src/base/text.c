@@ -98,3 +98,16 @@ bool nk_is_utf8(const char *bytes, int64_t n_bytes)
 	}
 	return true;
 }
+
+void nk_text_append_json(nk_text *out, const char *text)
+{
+	nk_text_append_char(out, '"');
+	for (const char *at = text ? text : ""; *at; at++)
+		if (*at == '"' || *at == '\\')
+			nk_text_format(out, "\\%c", *at);
+		else if ((unsigned char)*at < 0x20)
+			nk_text_format(out, "\\u%04x", *at);
+		else
+			nk_text_append_char(out, *at);
+	nk_text_append_char(out, '"');
+}

@@ -19,6 +19,8 @@ void nk_text_append(nk_text *text, const char *bytes, int64_t n_bytes);
 char *nk_text_room(nk_text *text, int64_t n_bytes);
 void nk_text_append_string(nk_text *text, const char *string);
 void nk_text_append_char(nk_text *text, char c);
+/* As a JSON string, in quotes. */
+void nk_text_append_json(nk_text *text, const char *string);
 void nk_text_format(nk_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* NK_OK, or NK_OUT_OF_MEMORY if any append failed. An empty text has bytes "" afterwards. */
 NK_MUST_CHECK nk_status nk_text_finish(nk_text *text, nk_error *err);

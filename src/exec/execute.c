@@ -61,8 +61,12 @@ static nk_status prepare(execution *self, nk_query *query, const nk_run *run, nk
 	                       .spill_folder = run->spill_folder};
 	if (!self->exec.tasks)
 		return nk_fail(err, NK_OUT_OF_MEMORY, "no memory to run a query");
-	self->lowering = (nk_lowering){
-		.query = query, .exec = &self->exec, .pipelines = {.arena = self->arena, .exec = &self->exec}};
+	self->lowering = (nk_lowering){.query = query,
+	                               .exec = &self->exec,
+	                               .pipelines = {.arena = self->arena,
+	                                             .exec = &self->exec,
+	                                             .counters = &query->pipelines,
+	                                             .counters_arena = query->arena}};
 	NK_TRY(nk_lower(&self->lowering, &self->last, err));
 	if (run->progress) {
 		run->watch->data = self;

@@ -134,6 +134,7 @@ typedef struct head_run {
 	const nk_head *head;
 	int64_t morsel_base; /* heads follow one another in order */
 	int64_t morsel_end;  /* behind the last that any worker met; atomic */
+	int64_t *ns_busy;    /* by worker */
 } head_run;
 
 static bool is_satisfied(const nk_pipeline *pipeline)
@@ -175,8 +176,10 @@ static nk_status run_worker(void *argument, int worker, nk_error *err)
 {
 	head_run *run = argument;
 	nk_busy outer = nk_busy_enter(run->head->stream->counters);
+	int64_t began = nk__busy.since;
 	nk_status status = pass_batches(run, worker, err);
 	nk_busy_leave(outer);
+	run->ns_busy[worker] += nk__busy.since - began;
 	return status;
 }
 
@@ -192,9 +195,9 @@ static nk_status start_stream(nk_stream *stream, nk_error *err)
 
 /* *n_morsels counts the morsels of the heads that have run. */
 static nk_status run_head(const nk_exec *exec, const nk_pipeline *pipeline, const nk_head *head,
-                          int64_t *n_morsels, nk_error *err)
+                          int64_t *n_morsels, int64_t *ns_busy, nk_error *err)
 {
-	head_run run = {exec, pipeline, head, *n_morsels, *n_morsels};
+	head_run run = {exec, pipeline, head, *n_morsels, *n_morsels, ns_busy};
 	NK_TRY(start_stream(head->stream, err));
 	int64_t hint = head->stream->n_rows_hint;
 	bool alone = exec->n_workers == 1 || pipeline->one_worker || (hint >= 0 && hint <= exec->morsel_rows);
@@ -228,20 +231,41 @@ static nk_status end_receiver(const nk_exec *exec, nk_receiver *receiver, bool i
 	return status;
 }
 
+static nk_status note_pipeline(nk_pipelines *all, int64_t began, int64_t ended, const int64_t *ns_busy,
+                               nk_error *err)
+{
+	if (!all->counters_arena)
+		return NK_OK;
+	nk_pipeline_counters *made;
+	NK_TRY(NK_ARENA_NEW(all->counters_arena, &made, 1, err));
+	int64_t now = nk_now_ns();
+	*made = (nk_pipeline_counters){.ns_wall = now - began, .ns_end = now - ended};
+	for (int w = 0; w < all->exec->n_workers; w++) {
+		made->n_workers += ns_busy[w] > 0;
+		made->ns_busy += ns_busy[w];
+		made->ns_busiest = NK_MAX(made->ns_busiest, ns_busy[w]);
+	}
+	*all->counters = made;
+	all->counters = &made->next;
+	return NK_OK;
+}
+
 nk_status nk_pipelines_run(nk_pipelines *all, nk_error *err)
 {
 	const nk_exec *exec = all->exec;
 	for (nk_pipeline *pipeline = all->first; pipeline; pipeline = pipeline->next) {
-		int64_t n_morsels = 0;
+		int64_t n_morsels = 0, ns_busy[NK_WORKERS_MAX] = {0}, began = nk_now_ns();
 		all->running = pipeline;
 		for (nk_head *head = pipeline->heads; head; head = head->next) {
 			all->running_head = head;
 			if (!head->is_needed || head->is_needed(head->data))
-				NK_TRY(run_head(exec, pipeline, head, &n_morsels, err));
+				NK_TRY(run_head(exec, pipeline, head, &n_morsels, ns_busy, err));
 		}
 		all->running_head = NULL;
+		int64_t ended = nk_now_ns();
 		for (int r = 0; r < pipeline->n_receivers; r++)
 			NK_TRY(end_receiver(exec, pipeline->receivers[r], r == pipeline->n_receivers - 1, err));
+		NK_TRY(note_pipeline(all, began, ended, ns_busy, err));
 	}
 	all->running = NULL;
 	return NK_OK;

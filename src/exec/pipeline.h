@@ -33,9 +33,11 @@ typedef struct nk_pipeline {
 typedef struct nk_pipelines {
 	nk_arena *arena;
 	const nk_exec *exec;
-	nk_pipeline *first, *last;   /* closed */
-	const nk_pipeline *running;  /* NULL: none yet, or none any more */
-	const nk_head *running_head; /* NULL: the heads have ended, and what they filled is being finished */
+	nk_pipeline *first, *last;       /* closed */
+	nk_pipeline_counters **counters; /* where the next is put; in the arena of counters */
+	nk_arena *counters_arena;        /* NULL: none are wanted */
+	const nk_pipeline *running;      /* NULL: none yet, or none any more */
+	const nk_head *running_head;     /* NULL: the heads have ended, and what they filled is being finished */
 } nk_pipelines;
 
 /* How far a run has come, read by the thread that runs it. */

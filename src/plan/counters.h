@@ -20,6 +20,14 @@ typedef struct nk_scan_counters {
 	int64_t ns_wait, ns_decompress, ns_decode, ns_filter;
 } nk_scan_counters;
 
+/* What the workers of a pipeline did: the time from its first stream to its last sink, that of the end alone, when one
+ * thread merges and finishes, and what workers were busy in between. */
+typedef struct nk_pipeline_counters {
+	struct nk_pipeline_counters *next;
+	int64_t ns_wall, ns_end, ns_busy, ns_busiest;
+	int n_workers; /* that took part */
+} nk_pipeline_counters;
+
 static inline void nk_count(int64_t *counter, int64_t n) { __atomic_fetch_add(counter, n, __ATOMIC_RELAXED); }
 
 #endif

@@ -2,7 +2,7 @@
  * rows are expected, and after a run what happened. A node with several readers is printed where it is met first and
  * referred to by its number elsewhere. Walks keep a stack of their own; beyond MAX_INDENT levels lines move no
  * further in and say how deep they are. */
-#include "plan/rel.h"
+#include "plan/explain_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static bool walk_init(walk *self, const nk_query *query)
 
 /* ---- Parts of lines ---- */
 
-static void append_count(nk_text *out, double n)
+void nk__append_count(nk_text *out, double n)
 {
 	static const char *const UNITS[] = {"", "k", "M", "G", "T"};
 	int unit = 0;
@@ -73,7 +73,7 @@ static void append_count(nk_text *out, double n)
 	nk_text_format(out, unit && n < 99.95 ? "%.1f%s" : "%.0f%s", n, UNITS[unit]);
 }
 
-static void append_bytes(nk_text *out, int64_t n)
+void nk__append_bytes(nk_text *out, int64_t n)
 {
 	static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	double size = (double)n;
@@ -243,7 +243,7 @@ static void append_aggregate(const nk_query *query, const nk_rel *rel, nk_text *
 		nk_text_append_string(out, "; in order of appearance");
 }
 
-static void append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
+void nk__append_node(const nk_query *query, const nk_rel *rel, nk_text *out)
 {
 	static const char *const KEEPS[] = {
 		[NK_KEEP_ANY] = "any", [NK_KEEP_FIRST] = "first", [NK_KEEP_LAST] = "last", [NK_KEEP_NONE] = "none"};
@@ -312,20 +312,20 @@ static void append_estimate(const nk_rel *rel, nk_text *out)
 	if (rel->n_rows < 0)
 		return;
 	nk_text_append_string(out, "  ~");
-	append_count(out, fmax(0, ceil(rel->n_rows - 1e-6)));
+	nk__append_count(out, fmax(0, ceil(rel->n_rows - 1e-6)));
 	nk_text_append_string(out, " rows");
 }
 
 static void append_scan_counters(const nk_scan_counters *counters, nk_text *out)
 {
 	nk_text_append_string(out, ", read ");
-	append_bytes(out, counters->n_bytes_read);
+	nk__append_bytes(out, counters->n_bytes_read);
 	nk_text_append_string(out, " of ");
-	append_bytes(out, counters->n_bytes_wanted);
+	nk__append_bytes(out, counters->n_bytes_wanted);
 	nk_text_append_string(out, " wanted of ");
-	append_bytes(out, counters->n_bytes_file);
+	nk__append_bytes(out, counters->n_bytes_file);
 	nk_text_append_string(out, ", decompressed ");
-	append_bytes(out, counters->n_bytes_decompressed);
+	nk__append_bytes(out, counters->n_bytes_decompressed);
 	nk_text_format(out, ", pruned %lld/%lld groups", (long long)counters->n_groups_pruned,
 	               (long long)counters->n_groups);
 	if (counters->n_pages)
@@ -351,11 +351,11 @@ static void append_counters(const nk_rel *rel, nk_text *out)
 	nk_text_format(out, " -> %lld rows, %.1f ms", (long long)n_out, (double)counters->ns_busy / 1e6);
 	if (counters->n_bytes_peak) {
 		nk_text_append_string(out, ", held ");
-		append_bytes(out, counters->n_bytes_peak);
+		nk__append_bytes(out, counters->n_bytes_peak);
 	}
 	if (counters->n_bytes_spilled) {
 		nk_text_append_string(out, ", spilled ");
-		append_bytes(out, counters->n_bytes_spilled);
+		nk__append_bytes(out, counters->n_bytes_spilled);
 	}
 	if (scan && scan->n_bytes_file)
 		append_scan_counters(scan, out);
@@ -380,7 +380,7 @@ void nk_query_explain(const nk_query *query, bool analyzed, nk_text *out)
 		state.is_seen[rel->number] = true;
 		if (state.n_readers[rel->number] > 1)
 			nk_text_format(out, "#%d (%d readers) ", rel->number, state.n_readers[rel->number]);
-		append_node(query, rel, out);
+		nk__append_node(query, rel, out);
 		append_estimate(rel, out);
 		if (analyzed)
 			append_counters(rel, out);
@@ -412,7 +412,7 @@ void nk_query_explain_dot(const nk_query *query, nk_text *out)
 			continue;
 		state.is_seen[rel->number] = true;
 		NK_TEXT(line);
-		append_node(query, rel, &line);
+		nk__append_node(query, rel, &line);
 		append_estimate(rel, &line);
 		nk_text_format(out, "  n%d [label=\"", rel->number);
 		append_escaped(line.bytes, out);

@@ -149,6 +149,7 @@ typedef struct nk_query {
 	int n_columns;            /* of the result */
 	const char *const *names; /* the result's column i is id root->columns[i] */
 	int n_nodes;
+	nk_pipeline_counters *pipelines; /* of the last run, in the order of running */
 } nk_query;
 
 /* Binds a plan; *out owns an arena and keeps a reference to the plan. Fails with what binding raises. */
@@ -164,6 +165,14 @@ NK_MUST_CHECK nk_status nk_rel_copy(nk_query *query, const nk_rel *rel, nk_rel *
 
 /* Text tree of the bound (optimised) query; with counters when analysed. Ends with a line feed. */
 void nk_query_explain(const nk_query *query, bool analyzed, nk_text *out);
+/* What a run was bound by and what would make it faster, as JSON and as text (either may be NULL). */
+typedef struct nk_run_facts {
+	double seconds, cpu_seconds; /* cpu: of the process meanwhile */
+	int n_threads;
+	int64_t n_bytes_storage;             /* read from storage, not from memory where files are kept */
+	int64_t n_bytes_peak, n_bytes_limit; /* of memory; INT64_MAX: no limit */
+} nk_run_facts;
+void nk_query_analyze(const nk_query *query, const nk_run_facts *facts, nk_text *json, nk_text *text);
 /* The same as a graph for dot. */
 void nk_query_explain_dot(const nk_query *query, nk_text *out);
 

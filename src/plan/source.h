@@ -25,6 +25,13 @@ typedef struct nk_column_statistics {
 	int64_t n_distinct; /* estimate; -1: unknown */
 } nk_column_statistics;
 
+typedef struct nk_column_layout {
+	int64_t n_groups;
+	int64_t n_bare;        /* without bounds */
+	int64_t n_overlapping; /* whose bounds overlap those of a group before it */
+	bool has_page_index;
+} nk_column_layout;
+
 typedef enum nk_test_op {
 	NK_TEST_NONE,
 	NK_TEST_EQ,
@@ -80,6 +87,8 @@ typedef struct nk_source_ops {
 	nk_status (*statistics)(nk_source *source, int column, nk_column_statistics *out, nk_error *err);
 	/* The request's arrays live until the scan is freed. */
 	nk_status (*open)(nk_source *source, const nk_scan_request *request, nk_scan **out, nk_error *err);
+	/* How well statistics of a column tell its parts (row groups) apart. May be NULL. */
+	nk_status (*layout)(nk_source *source, int column, nk_column_layout *out, nk_error *err);
 	/* For explain: "Parquet a.parquet (+3 files)". */
 	void (*describe)(nk_source *source, nk_text *out);
 	/* What is needed to make it again elsewhere: paths and options as text; NULL: cannot leave the process. */

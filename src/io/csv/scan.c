@@ -314,8 +314,10 @@ static nk_status next_batch(csv_scan *scan, worker *w, nk_batch **out, nk_error 
 		w->is_dense = true;
 		nk_count(&scan->request.counters->n_rows_scanned, n_rows);
 		NK_TRY(test_rows(scan, w, &n_selected, err));
+		int64_t ns_start = nk_now_ns();
 		if (n_selected > 0)
 			NK_TRY(make_batch(scan, w, n_rows, n_selected, out, err));
+		nk_count(&scan->request.counters->ns_decode, nk_now_ns() - ns_start);
 		drop_arrays(scan, w);
 		w->row += n_rows;
 	}

@@ -255,7 +255,9 @@ static nk_status read_chunk(parquet_scan *scan, worker *w, const nk_column_chunk
 	/* older writers forgot the dictionary page's header in the chunk's size */
 	int64_t n_more =
 		NK_MIN((int64_t)FORGOTTEN_BYTES, nk__file_size(w->file->file) - chunk->offset - chunk->n_bytes);
+	int64_t ns_start = nk_now_ns();
 	NK_TRY(nk__file_read(w->file->file, chunk->offset, chunk->n_bytes + n_more, out, err));
+	nk_count(&scan->request.counters->ns_wait, nk_now_ns() - ns_start);
 	nk_count(&scan->request.counters->n_bytes_read, chunk->n_bytes);
 	return NK_OK;
 }

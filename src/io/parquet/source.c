@@ -396,12 +396,48 @@ static nk_status source_serialise(nk_source *base, nk_text *out, nk_error *err)
 	return nk_text_finish(out, err);
 }
 
+static nk_status source_layout(nk_source *base, int column, nk_column_layout *out, nk_error *err)
+{
+	nk_parquet_source *source = (nk_parquet_source *)base;
+	*out = (nk_column_layout){.has_page_index = true};
+	int64_t n_files;
+	bool has_any = false;
+	nk_scalar largest;
+	NK_TRY(nk__parquet_n_files(source, &n_files, err));
+	for (int64_t i = 0; i < NK_MIN(n_files, (int64_t)FILES_FOR_STATISTICS); i++) {
+		nk_parquet_file *file;
+		NK_TRY(nk__parquet_file(source, i, &file, err));
+		if (!nk__parquet_is_flat(file, column))
+			continue;
+		const nk_leaf_plan *plan = nk__parquet_plan(file, column);
+		for (int g = 0; g < file->metadata->n_groups; g++) {
+			const nk_row_group *group = &file->metadata->groups[g];
+			const nk_column_chunk *chunk = &group->chunks[plan->leaf];
+			nk_parquet_bounds bounds =
+				nk__parquet_bounds(plan, chunk->statistics.min, chunk->statistics.max,
+			                       chunk->statistics.is_deprecated, group->n_rows, chunk->statistics.n_nulls);
+			out->n_groups++;
+			out->has_page_index &= chunk->column_index_offset != 0;
+			if (!bounds.has_bounds) {
+				out->n_bare++;
+				continue;
+			}
+			out->n_overlapping += has_any && nk_scalar_compare(&bounds.min, &largest) < 0;
+			if (!has_any || nk_scalar_compare(&bounds.max, &largest) > 0)
+				largest = bounds.max;
+			has_any = true;
+		}
+	}
+	return NK_OK;
+}
+
 static const nk_source_ops source_ops = {
 	.kind = "parquet",
 	.free = source_free,
 	.schema = source_schema,
 	.n_rows = source_n_rows,
 	.statistics = source_statistics,
+	.layout = source_layout,
 	.open = nk__parquet_open,
 	.describe = source_describe,
 	.serialise = source_serialise,
