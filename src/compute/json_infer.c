@@ -15,7 +15,8 @@ static nk_status meet_structs(nk_arena *arena, const nk_dtype *a, const nk_dtype
 	nk_field *fields;
 	int n = a->n_fields;
 	NK_TRY(NK_ARENA_NEW(arena, &fields, n + b->n_fields + 1, err));
-	memcpy(fields, a->fields, (size_t)n * sizeof *fields);
+	for (int i = 0; i < n; i++)
+		fields[i] = a->fields[i];
 	for (int i = 0; i < b->n_fields; i++) {
 		int at = i < a->n_fields && strcmp(fields[i].name, b->fields[i].name) == 0 ? i : 0;
 		while (at < n && strcmp(fields[at].name, b->fields[i].name) != 0)
