@@ -154,7 +154,8 @@ static nk_status widen(nk_csv_source *source, const nk_csv_file *file, nk_field 
 static nk_status infer_schema(nk_csv_source *source, nk_error *err)
 {
 	const nk_csv_options *options = &source->options;
-	int64_t n_files = options->has_schema ? 1 : NK_MIN(source->n_files, options->infer_files);
+	int64_t n_files =
+		options->has_schema || options->infer_files < 1 ? 1 : NK_MIN(source->n_files, options->infer_files);
 	nk_field *fields = NULL;
 	int n_fields = 0;
 	for (int64_t i = 0; i < n_files; i++) {

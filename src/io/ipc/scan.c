@@ -101,10 +101,10 @@ static nk_status find_columns(const ipc_scan *scan, block *b, nk_error *err)
 			if (b->file->places[scan->sieve.columns[i].column] != f)
 				continue;
 			b->cursors[i] = begin;
-			int64_t n_bytes = 0;
+			uint64_t n_bytes = 0; /* as announced, which is checked when they are read */
 			for (int64_t k = begin.buffer; k < NK_MIN(at.buffer, batch->n_buffers); k++)
-				n_bytes += nk_fb_load64(batch->buffers + 16 * k + 8);
-			nk_count(&scan->request.counters->n_bytes_wanted, n_bytes);
+				n_bytes += (uint64_t)nk_fb_load64(batch->buffers + 16 * k + 8);
+			nk_count(&scan->request.counters->n_bytes_wanted, (int64_t)n_bytes);
 		}
 	}
 	return NK_OK;
