@@ -166,3 +166,29 @@ nk_status nk_program_run_columns(const nk_program *program, nk_memory *memory, c
 	free(values);
 	return status;
 }
+
+nk_bound *const *nk_program_keys(const nk_program *program, int *n_keys)
+{
+	const nk_bound *first = NULL;
+	*n_keys = 0;
+	for (int i = 0; i < program->n_steps; i++) {
+		const nk_bound *node = program->steps[i].node;
+		if (program->steps[i].slot >= 0 || (node->kind == NK_BOUND_LITERAL))
+			continue;
+		if (node->kind == NK_BOUND_CALL && node->func->height == NK_ELEMENTWISE)
+			continue;
+		if (node->kind != NK_BOUND_OVER || node->over.mapping == NK_MAP_EXPLODE || node->over.n_keys == 0)
+			return NULL;
+		if (!first)
+			first = node;
+		if (node->over.n_keys != first->over.n_keys)
+			return NULL;
+		for (int k = 1; k <= node->over.n_keys; k++)
+			if (node->args[k] != first->args[k])
+				return NULL;
+	}
+	if (!first)
+		return NULL;
+	*n_keys = first->over.n_keys;
+	return first->args + 1;
+}

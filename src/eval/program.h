@@ -19,6 +19,10 @@ NK_MUST_CHECK nk_status nk_program_new(nk_memory *memory, nk_bound *const *exprs
 void nk_program_free(nk_program *program);
 static inline void nk_program__auto(nk_program **program) { nk_program_free(*program); }
 
+/* The keys of the program's windows, when all have the same ones and everything around them is row by row: then rows may
+ * be computed apart from rows with other keys. *n_keys 0: not so. Borrowed from the expressions. */
+nk_bound *const *nk_program_keys(const nk_program *program, int *n_keys);
+
 /* Evaluate over n_rows aligned rows. outputs[i] (owned by the caller) is expression i: n_rows rows in any
  * encoding. inputs[i] may be NULL when no expression uses it. */
 NK_MUST_CHECK nk_status nk_program_run(const nk_program *program, nk_memory *memory, nk_array *const *inputs,

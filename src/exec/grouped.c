@@ -118,6 +118,7 @@ nk_status nk_grouped_new(const nk_exec *exec, const nk_grouped_config *config, n
 		nk_free(exec->memory, grouped, sizeof *grouped);
 		return status;
 	}
+	grouped->keyed.n_results = config->n_keys + config->n_results;
 	grouped->keyed.sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
 	*out = grouped;
 	return NK_OK;

@@ -8,6 +8,7 @@
 enum {
 	PARTITION_BITS = 6,
 	HELD_ROWS = 1 << 16, /* a worker keeps so many rows unsplit */
+	MAKING_FACTOR = 2,   /* rows that are kept and what is made of them take so much again */
 };
 
 static inline nk__keyed_rows *of_sink(nk_receiver *sink) { return (nk__keyed_rows *)sink; }
@@ -103,9 +104,13 @@ nk_status nk__keyed_rows_add(nk__keyed_rows *keyed, int number, nk_batch *given,
 	for (int c = 0; c < batch->n_columns; c++)
 		worker->n_held_bytes += nk_array_bytes(batch->columns[c]);
 	NK_TRY(nk_pieces_add(&worker->held, NK_STEAL(batch), err));
-	if (worker->held.n_rows > HELD_ROWS || nk_exec_should_spill(keyed->exec, worker->n_held_bytes))
-		return split_held(keyed, number, err);
-	return NK_OK;
+	if (keyed->keeps_rows) {
+		if (!nk_exec_should_spill(keyed->exec, worker->n_held_bytes * MAKING_FACTOR * keyed->exec->n_workers))
+			return NK_OK;
+	} else if (worker->held.n_rows <= HELD_ROWS && !nk_exec_should_spill(keyed->exec, worker->n_held_bytes)) {
+		return NK_OK;
+	}
+	return split_held(keyed, number, err);
 }
 
 nk_status nk__keyed_rows_flush(nk_receiver *sink, int number, nk_error *err)
@@ -142,35 +147,47 @@ static nk_status partition_make(nk__keyed_rows *keyed, int partition, nk_batch *
 	return part_make(keyed, &pieces, out, err);
 }
 
-typedef struct ordering {
-	nk__keyed_rows *keyed;
-	nk_batch **results; /* by partition */
-} ordering;
-
-static nk_status each_make(void *data, int64_t item, int worker, nk_error *err)
+/* A partition's result on its way into order. */
+static nk_status each_sort(void *data, int64_t partition, int worker, nk_error *err)
 {
-	(void)worker;
-	ordering *work = data;
-	return partition_make(work->keyed, (int)item, &work->results[item], err);
+	nk__keyed_rows *keyed = data;
+	NK_AUTO(nk_batch) made = NULL;
+	NK_TRY(partition_make(keyed, (int)partition, &made, err));
+	if (!made || made->n_rows == 0)
+		return NK_OK;
+	nk_receiver *sink = nk_sort_sink(keyed->sort);
+	int64_t step = keyed->exec->batch_rows;
+	for (int64_t first = 0; first < made->n_rows; first += step) {
+		nk_batch *piece;
+		NK_TRY(nk_batch_slice(keyed->exec->memory, made, first, NK_MIN(step, made->n_rows - first), &piece,
+		                      err));
+		NK_TRY(sink->ops->push(sink, worker, piece, err));
+	}
+	return NK_OK;
 }
 
 static nk_status order_partitions(nk__keyed_rows *keyed, nk_error *err)
 {
-	int n = nk_partitions_count(keyed->store);
-	NK_AUTO(nk_buffer) block = NULL;
-	NK_TRY(nk_buffer_new_zeroed(keyed->exec->memory, n * (int64_t)sizeof(nk_batch *), &block, err));
-	ordering work = {keyed, (nk_batch **)block->bytes};
-	nk_pieces pieces = {.memory = keyed->exec->memory};
-	nk_status status = nk_exec_each(keyed->exec, n, each_make, &work, err);
-	for (int p = 0; p < n; p++) {
-		if (status == NK_OK && work.results[p])
-			status = nk_pieces_add(&pieces, NK_STEAL(work.results[p]), err);
-		nk_batch_free(work.results[p]);
-	}
-	if (status == NK_OK)
-		status = nk__in_order(keyed->exec->memory, &pieces, &keyed->ordered, err);
-	nk_pieces_release(&pieces);
-	return status;
+	static const nk_sort_key ascending = {0};
+	int n = keyed->n_results;
+	NK_TRY(nk_alloc(keyed->exec->memory, (n + 1) * (int64_t)sizeof *keyed->positions,
+	                (void **)&keyed->positions, err));
+	for (int i = 0; i <= n; i++)
+		keyed->positions[i] = i;
+	nk_sort_config config = {.n_columns = n + 1,
+	                         .n_keys = 1,
+	                         .keys = keyed->positions + n,
+	                         .specs = &ascending,
+	                         .n_outputs = n,
+	                         .outputs = keyed->positions};
+	NK_TRY(nk_sort_new(keyed->exec, &config, keyed->counters, &keyed->sort, err));
+	NK_TRY(nk_exec_each(keyed->exec, nk_partitions_count(keyed->store), each_sort, keyed, err));
+	nk_receiver *sink = nk_sort_sink(keyed->sort);
+	for (int w = 0; w < keyed->exec->n_workers; w++)
+		NK_TRY(sink->ops->flush(sink, w, err));
+	NK_TRY(sink->ops->finish(sink, err));
+	keyed->stream.n_rows_hint = nk_sort_stream(keyed->sort)->n_rows_hint;
+	return NK_OK;
 }
 
 /* Everything is one part: its rows are in order, and with them what is made of them, up to a sort. */
@@ -190,6 +207,8 @@ static nk_status finish_single(nk__keyed_rows *keyed, nk_error *err)
 	nk_parallel parallel = nk_exec_parallel(keyed->exec);
 	NK_TRY(nk_pieces_concat(&keyed->single, memory, &parallel, NULL, keyed->n_columns, &rows, err));
 	rows->morsel = rows->number = 0;
+	if (keyed->keeps_rows)
+		return keyed->make(keyed, rows, false, &keyed->ordered, err);
 	NK_TRY(nk__with_order(memory, rows, &wider, err));
 	NK_TRY(keyed->make(keyed, wider, keyed->maintain_order, &made, err));
 	if (!keyed->maintain_order) {
@@ -211,7 +230,7 @@ nk_status nk__keyed_rows_finish(nk_receiver *sink, nk_error *err)
 	} else {
 		NK_TRY(finish_single(keyed, err));
 	}
-	if (keyed->maintain_order || !keyed->store)
+	if (!keyed->store)
 		keyed->stream.n_rows_hint = keyed->ordered ? keyed->ordered->n_rows : 0;
 	return NK_OK;
 }
@@ -242,10 +261,12 @@ static nk_status next(nk_stream *stream, int number, nk_batch **out, nk_error *e
 {
 	nk__keyed_rows *keyed = of_stream(stream);
 	*out = NULL;
-	NK_TRY(keyed->maintain_order || !keyed->store
-	           ? nk__next_slice(keyed->exec, keyed->ordered, &keyed->next, out, err)
-	           : next_of_partitions(keyed, number, out, err));
-	return NK_OK;
+	if (!keyed->store)
+		return nk__next_slice(keyed->exec, keyed->ordered, &keyed->next, out, err);
+	if (!keyed->sort)
+		return next_of_partitions(keyed, number, out, err);
+	nk_stream *sorted = nk_sort_stream(keyed->sort);
+	return sorted->ops->next(sorted, number, out, err);
 }
 
 /* ---- Life ---- */
@@ -299,6 +320,8 @@ void nk__keyed_rows_release(nk__keyed_rows *keyed)
 	nk_free(memory, keyed->workers, workers_bytes(keyed->exec));
 	nk_pieces_release(&keyed->single);
 	nk_batch_free(keyed->ordered);
+	nk_sort_free(keyed->sort);
+	nk_free(memory, keyed->positions, (keyed->n_results + 1) * (int64_t)sizeof *keyed->positions);
 	nk_partitions_free(keyed->store);
 	if (keyed->lock)
 		pthread_mutex_destroy(keyed->lock);

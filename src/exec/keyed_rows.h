@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "compute/group_table.h"
+#include "exec/sort.h"
 #include "exec/spill.h"
 
 typedef struct nk__keyed_rows nk__keyed_rows;
@@ -38,11 +39,16 @@ struct nk__keyed_rows {
 	const nk_dtype *const *dtypes;
 	const int *keys;
 	bool maintain_order;
+	int n_results; /* columns that make returns, but for the order. Set by the owner */
+	bool
+		keeps_rows; /* make returns its rows one by one: they stay together until memory is refused. Set by the owner */
 	pthread_mutex_t *lock;
 	nk_partitions *store; /* NULL: everything is one part */
 	nk_pieces single;
 	nk_batch *ordered;
-	int64_t next; /* atomic: the next partition or row */
+	int *positions; /* of results and the order in a sort: 0, 1, ... */
+	nk_sort *sort;  /* maintain_order: what is made of partitions goes back into order, maybe over disk */
+	int64_t next;   /* atomic: the next partition or row */
 	nk__keyed_worker *workers;
 };
 

@@ -8,6 +8,7 @@
 
 #include "exec/collect.h"
 #include "exec/explode.h"
+#include "exec/keyed_map.h"
 #include "exec/map.h"
 #include "exec/scan.h"
 #include "exec/steps.h"
@@ -173,14 +174,40 @@ static nk_status lower_explode(nk_lowering *lowering, const nk_rel *rel, nk_pipe
 	return nk_pipeline_attach(&lowering->pipelines, pipeline, step, true, err);
 }
 
+static void keyed_map_release(void *object) { nk_keyed_map_free(object); }
+
+/* Windows that share their keys. */
+static nk_status lower_keyed_map(nk_lowering *lowering, const nk_rel *rel, const nk_program *program,
+                                 nk_bound *const *keys, int n_keys, nk_pipeline *pipeline, nk_pipeline **out,
+                                 nk_error *err)
+{
+	int *positions;
+	nk_keyed_map_config config = {.program = program, .n_outputs = rel->n_columns, .n_keys = n_keys};
+	const nk_dtype **dtypes;
+	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &positions, n_keys, err));
+	NK_TRY(nk__lower_extend(lowering, pipeline, rel->inputs[0], keys, n_keys, positions, &config.n_columns,
+	                        &dtypes, err));
+	config.keys = positions;
+	config.dtypes = dtypes;
+	nk_keyed_map *map;
+	NK_TRY(nk_keyed_map_new(lowering->exec, &config, rel->counters, &map, err));
+	NK_TRY(nk__lower_release(lowering, keyed_map_release, map, err));
+	NK_TRY(nk_pipeline_close(&lowering->pipelines, pipeline, nk_keyed_map_sink(map), false, err));
+	return nk_pipeline_open(&lowering->pipelines, nk_keyed_map_stream(map), out, err);
+}
+
 static nk_status lower_map(nk_lowering *lowering, const nk_rel *rel, nk_pipeline *pipeline, nk_pipeline **out,
                            nk_error *err)
 {
 	const nk_rel *input = rel->inputs[0];
-	nk_collection *collection;
-	NK_TRY(collect(lowering, input, pipeline, -1, &collection, err));
 	nk_program *program;
 	NK_TRY(nk__lower_program(lowering, rel->map.exprs, rel->n_columns, input, &program, err));
+	int n_keys;
+	nk_bound *const *keys = nk_program_keys(program, &n_keys);
+	if (n_keys)
+		return lower_keyed_map(lowering, rel, program, keys, n_keys, pipeline, out, err);
+	nk_collection *collection;
+	NK_TRY(collect(lowering, input, pipeline, -1, &collection, err));
 	const char **names;
 	NK_TRY(NK_ARENA_NEW(lowering->query->arena, &names, rel->n_columns + 1, err));
 	for (int i = 0; i < rel->n_columns; i++)

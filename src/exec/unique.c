@@ -158,6 +158,7 @@ nk_status nk_unique_new(const nk_exec *exec, const nk_unique_config *config, nk_
 		release(unique, exec);
 		return status;
 	}
+	unique->keyed.n_results = config->n_columns;
 	unique->keyed.sink = (nk_receiver){.ops = &sink_ops, .counters = counters};
 	*out = unique;
 	return NK_OK;
