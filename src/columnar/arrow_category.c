@@ -86,11 +86,11 @@ const nk_dtype *nk__arrow_category_of(const struct ArrowSchema *schema)
 {
 	const char *at = schema->metadata;
 	const nk_dtype *found = NULL;
-	int32_t n_pairs;
-	if (!at)
-		return NULL;
-	memcpy(&n_pairs, at, sizeof n_pairs);
-	at += sizeof n_pairs;
+	int32_t n_pairs = 0;
+	if (at) {
+		memcpy(&n_pairs, at, sizeof n_pairs);
+		at += sizeof n_pairs;
+	}
 	for (int32_t i = 0; i < n_pairs && !found; i++) {
 		int32_t n_key, n_value;
 		memcpy(&n_key, at, sizeof n_key);

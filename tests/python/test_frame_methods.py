@@ -187,3 +187,13 @@ def test_structs_of_literals():
     assert pl.select(pl.lit({"a": 1, "b": "x"})).schema == {"literal": pl.Struct({"a": pl.Int64, "b": pl.String})}
     frame = pl.DataFrame({"x": [1, 2]}).with_columns(pl.lit({"a": 1}).alias("s"))
     assert rows(frame) == [(1, {"a": 1}), (2, {"a": 1})]
+
+
+def test_dictionaries_of_other_libraries():
+    """Without a note of Polars about its categories, an Arrow dictionary is a Categorical."""
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array(["b", "a", None, "b"]).dictionary_encode()
+    series = pl.from_arrow(array)
+    assert series.dtype == pl.Categorical
+    assert series.to_list() == ["b", "a", None, "b"]
+    assert pl.from_arrow(pa.table({"c": array}))["c"].to_list() == ["b", "a", None, "b"]
