@@ -15,13 +15,18 @@ static nk_status keep_exception(nk_error *err)
 	PyErr_NormalizeException(&type, &value, &trace);
 	if (value && trace)
 		PyException_SetTraceback(value, trace);
-	if (!raised)
-		raised = PyList_New(0);
-	if (raised && PyList_Size(raised) >= KEPT_EXCEPTIONS)
-		PyList_SetSlice(raised, 0, 1, NULL);
-	bool kept = raised && value && PyList_Append(raised, value) == 0;
+	/* Memory that is lacking is a state of the engine, which knows what to do about it. */
+	bool is_memory = value && PyErr_GivenExceptionMatches(value, PyExc_MemoryError), kept = false;
+	nk_status status = is_memory ? NK_OUT_OF_MEMORY : NK_FOREIGN;
+	if (!is_memory) {
+		if (!raised)
+			raised = PyList_New(0);
+		if (raised && PyList_Size(raised) >= KEPT_EXCEPTIONS)
+			PyList_SetSlice(raised, 0, 1, NULL);
+		kept = raised && value && PyList_Append(raised, value) == 0;
+	}
 	if (err) {
-		*err = (nk_error){.code = NK_FOREIGN, .payload = kept ? value : NULL};
+		*err = (nk_error){.code = status, .payload = kept ? value : NULL};
 		PyObject *text = value ? PyObject_Str(value) : NULL;
 		const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
 		PyOS_snprintf(err->message, sizeof err->message, "%s", bytes ? bytes : "a Python function failed");
@@ -31,7 +36,7 @@ static nk_status keep_exception(nk_error *err)
 	Py_XDECREF(value);
 	Py_XDECREF(trace);
 	PyErr_Clear();
-	return NK_FOREIGN;
+	return status;
 }
 
 bool py_raise_kept(const void *exception)

@@ -133,7 +133,13 @@ static nk_status convert(nk_memory *memory, const nk_dtype *dtype, nk_scalar *va
 		return NK_OK;
 	}
 	NK_TRY(nk_array_from_scalar(memory, value, 1, &text, err));
-	nk_status status = nk_cast(memory, text, dtype, (nk_cast_mode){.strict = true}, &converted, err);
+	nk_error failed = {0};
+	nk_status status = nk_cast(memory, text, dtype, (nk_cast_mode){.strict = true}, &converted, &failed);
+	if (status == NK_OUT_OF_MEMORY) {
+		if (err)
+			*err = failed;
+		return status;
+	}
 	if (status != NK_OK)
 		return nk_fail(err, NK_COMPUTE, "the folder's value \"%.*s\" is no %s", (int)value->n_bytes,
 		               value->bytes, dtype->text);

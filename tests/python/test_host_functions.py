@@ -72,3 +72,16 @@ def test_plans_of_windows_survive_pickling():
         plan.join_asof(plan, on="t", strategy="nearest", tolerance=1, allow_exact_matches=False),
     ):
         assert pickle.loads(pickle.dumps(query)).collect().equals(query.collect())
+
+
+def test_function_out_of_memory():
+    """Lacking memory is told as that, also while the dtype of a function is tried out."""
+
+    def fail(_):
+        raise MemoryError("mine")
+
+    frame = pl.LazyFrame({"a": [1, 2]})
+    with pytest.raises(MemoryError):
+        frame.select(pl.col("a").map_batches(fail)).collect()
+    with pytest.raises(MemoryError):
+        frame.select(pl.col("a").map_batches(fail, return_dtype=pl.Int64)).collect()
