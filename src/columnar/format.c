@@ -247,7 +247,7 @@ nk_status nk_format_datetime(int64_t value, nk_time_unit unit, const char *time_
                              nk_error *err)
 {
 	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_div(value, per_second);
-	int64_t nanoseconds = (value - seconds * per_second) * (1000000000 / per_second);
+	int64_t nanoseconds = nk_floor_mod(value, per_second) * (1000000000 / per_second);
 	if (!time_zone) {
 		*n = format_local(seconds, nanoseconds, digits_of(unit), out);
 		return NK_OK;

@@ -197,7 +197,7 @@ static void print_time(nk_text *out, int64_t nanoseconds)
 static void print_datetime(nk_text *out, int64_t value, nk_time_unit unit, const char *time_zone)
 {
 	int64_t per_second = nk_unit_per_second(unit), seconds = nk_floor_div(value, per_second);
-	int64_t nanoseconds = (value - seconds * per_second) * (1000000000 / per_second);
+	int64_t nanoseconds = nk_floor_mod(value, per_second) * (1000000000 / per_second);
 	const nk_zone *zone = NULL;
 	nk_zone_span span = {0};
 	if (time_zone && nk_zone_find(time_zone, &zone, NULL) == NK_OK)

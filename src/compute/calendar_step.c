@@ -119,7 +119,7 @@ int64_t nk_step_add_days(const nk_step *step, int64_t ticks, int64_t per_second)
 {
 	int64_t per_day = per_second * NK_SECONDS_PER_DAY, sign = step->is_negative ? -1 : 1;
 	if (step->months) {
-		int64_t days = nk_floor_div(ticks, per_day), time = ticks - days * per_day;
+		int64_t days = nk_floor_div(ticks, per_day), time = nk_floor_mod(ticks, per_day);
 		nk_civil civil = nk_civil_of_days(days);
 		/* More months than int64 days can hold wrap around all the same. */
 		int64_t month =

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bitmap.h"
+#include "columnar/calendar.h"
 #include "columnar/format.h"
 #include "columnar/time_zone.h"
 #include "compute/calendar_text.h"
@@ -159,8 +160,6 @@ static char *put_decimal(nk_json_text *how, const nk_array *array, int64_t place
 
 enum { SECONDS_PER_DAY = 86400 };
 
-static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 static char *put_date(nk_json_text *how, const nk_array *array, int64_t place, char *to)
 {
 	(void)how;
@@ -199,11 +198,11 @@ static char *put_two(int value, char *to)
 static char *put_datetime(nk_json_text *how, const nk_array *array, int64_t place, char *to)
 {
 	int64_t value = VALUE(int64_t), per_second = nk_unit_per_second(how->dtype->unit);
-	int64_t seconds = floor_quotient(value, per_second),
-			nanoseconds = (value - seconds * per_second) * (NK_NANOSECONDS_PER_SECOND / per_second);
+	int64_t seconds = nk_floor_div(value, per_second),
+			nanoseconds = nk_floor_mod(value, per_second) * (NK_NANOSECONDS_PER_SECOND / per_second);
 	int32_t offset = how->zone ? nk_zone_near(how->zone, seconds, &how->span)->offset : 0;
 	seconds += offset;
-	int64_t days = floor_quotient(seconds, SECONDS_PER_DAY);
+	int64_t days = nk_floor_div(seconds, SECONDS_PER_DAY);
 	*to++ = '"';
 	to += nk_format_date(days, to);
 	*to++ = how->zone ? 'T' : ' ';

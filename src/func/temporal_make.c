@@ -168,7 +168,7 @@ static datetime_parts parts_of_local(int64_t local, int64_t per_second)
 	int64_t of_day = seconds - days * NK_SECONDS_PER_DAY;
 	nk_civil civil = nk_civil_of_days(days);
 	return (datetime_parts){{civil.year, civil.month, civil.day, of_day / 3600, of_day / 60 % 60, of_day % 60,
-	                         (local - seconds * per_second) * (NK_NANOSECONDS_PER_SECOND / per_second)}};
+	                         nk_floor_mod(local, per_second) * (NK_NANOSECONDS_PER_SECOND / per_second)}};
 }
 
 static nk_status replace_kernel(const nk_call *call, nk_array *const *args, int64_t n_rows, nk_array **out,

@@ -80,7 +80,7 @@ static nk_status resolve_like(const moving *mover, const char *time_zone, int64_
 	bool is_plain = utc - NK_SECONDS_PER_DAY >= span->from && utc + NK_SECONDS_PER_DAY < span->until;
 	if (!is_plain && !nk_zone_resolve_like(mover->zone, seconds, original, &utc))
 		return cannot_localise(time_zone, seconds, err);
-	*out = utc * per_second + (local - seconds * per_second);
+	*out = utc * per_second + nk_floor_mod(local, per_second);
 	return NK_OK;
 }
 

@@ -60,7 +60,7 @@ nk_status nk__localise(nk_localiser *localiser, int64_t local, nk_ambiguous ambi
 			utc[0] = utc[1];
 		*last = nk_zone_at(localiser->zone, utc[0]);
 	}
-	*out = utc[0] * per_second + (local - seconds * per_second);
+	*out = utc[0] * per_second + nk_floor_mod(local, per_second);
 	return NK_OK;
 }
 

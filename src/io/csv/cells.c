@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "columnar/calendar.h"
 #include "columnar/float_text.h"
 #include "columnar/format.h"
 #include "compute/calendar_text.h"
@@ -207,8 +208,6 @@ static char *put_decimal(nk_csv_cells *c, int64_t row, char *to)
 
 enum { SECONDS_PER_DAY = 86400 };
 
-static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 static nk_moment moment_of(nk_csv_cells *cells, int64_t row)
 {
 	const nk_dtype *dtype = cells->dtype;
@@ -224,8 +223,8 @@ static nk_moment moment_of(nk_csv_cells *cells, int64_t row)
 		moment.nanoseconds = value;
 		return moment;
 	}
-	int64_t per_second = nk_unit_per_second(dtype->unit), seconds = floor_quotient(value, per_second);
-	int64_t fraction = value - seconds * per_second;
+	int64_t per_second = nk_unit_per_second(dtype->unit), seconds = nk_floor_div(value, per_second);
+	int64_t fraction = nk_floor_mod(value, per_second);
 	moment.has_date = true;
 	if (cells->zone) {
 		const nk_zone_span *span = nk_zone_near(cells->zone, seconds, &cells->span);
@@ -234,7 +233,7 @@ static nk_moment moment_of(nk_csv_cells *cells, int64_t row)
 		moment.has_zone = true;
 		seconds += span->offset;
 	}
-	moment.days = floor_quotient(seconds, SECONDS_PER_DAY);
+	moment.days = nk_floor_div(seconds, SECONDS_PER_DAY);
 	moment.nanoseconds =
 		(seconds - moment.days * SECONDS_PER_DAY) * 1000000000 + fraction * (1000000000 / per_second);
 	return moment;
